@@ -21,6 +21,14 @@ final class BodyMemory: Sendable {
     var nextID = 0
     /// The connections that send a body, by the place of its bytes and the client.
     var senders: [UnsafeRawPointer?: [String: Int]] = [:]
+
+    /// The bytes of one more connection of a client that sends a body: the part on its way, and the body itself if no
+    /// other connection sends it.
+    func bytes(of body: Data, _ client: String) -> (own: Int, shared: Int) {
+      let part = min(body.count, OutgoingBody.partLength)
+      let senders = senders[body.place]
+      return (part + (senders?[client] == nil ? body.count : 0), part + (senders == nil ? body.count : 0))
+    }
   }
 
   /// Shorter bodies of responses, such as errors, are not counted.
@@ -123,16 +131,6 @@ final class BodyMemory: Sendable {
       return granted
     }
     for waiter in granted { waiter.grant() }
-  }
-}
-
-extension BodyMemory.State {
-  /// The bytes of one more connection of a client that sends a body: the part on its way, and the body itself if no
-  /// other connection sends it.
-  fileprivate func bytes(of body: Data, _ client: String) -> (own: Int, shared: Int) {
-    let part = min(body.count, OutgoingBody.partLength)
-    let senders = senders[body.place]
-    return (part + (senders?[client] == nil ? body.count : 0), part + (senders == nil ? body.count : 0))
   }
 }
 

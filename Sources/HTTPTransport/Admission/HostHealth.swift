@@ -29,6 +29,25 @@ package struct HostHealth {
     var cause: Cause
     /// The number of pauses in a row, from 1.
     var strikes: Int
+
+    /// The error of a download that does not wait for the hold to end.
+    func error(of site: String, now: ContinuousClock.Instant) -> DownloadError {
+      let left = max(until - now, .zero)
+      return switch cause {
+      case .requested: .hostPaused(host: Self.host(of: site), retryAfter: left)
+      case .failures(let reason): .hostClosed(host: Self.host(of: site), reason: reason, retryAfter: left)
+      }
+    }
+
+    func pause(of site: String, isWaitedFor: Bool, now: ContinuousClock.Instant) -> HostPause {
+      var failure: String?
+      if case .failures(let reason) = cause { failure = reason }
+      return HostPause(
+        host: Self.host(of: site), duration: max(until - now, .zero), failure: failure, isWaitedFor: isWaitedFor)
+    }
+
+    /// The host of a site for messages: without the scheme and its default port.
+    private static func host(of site: String) -> String { CurlURL(site)?.shownHost ?? site }
   }
 
   /// When a transfer began. Its outcome is compared with later events.
@@ -375,25 +394,4 @@ package struct HostPause: Sendable, Equatable {
   package var failure: String?
   /// Whether downloads wait until it is over.
   package var isWaitedFor: Bool
-}
-
-extension HostHealth.Hold {
-  /// The error of a download that does not wait for the hold to end.
-  func error(of site: String, now: ContinuousClock.Instant) -> DownloadError {
-    let left = max(until - now, .zero)
-    return switch cause {
-    case .requested: .hostPaused(host: Self.host(of: site), retryAfter: left)
-    case .failures(let reason): .hostClosed(host: Self.host(of: site), reason: reason, retryAfter: left)
-    }
-  }
-
-  func pause(of site: String, isWaitedFor: Bool, now: ContinuousClock.Instant) -> HostPause {
-    var failure: String?
-    if case .failures(let reason) = cause { failure = reason }
-    return HostPause(
-      host: Self.host(of: site), duration: max(until - now, .zero), failure: failure, isWaitedFor: isWaitedFor)
-  }
-
-  /// The host of a site for messages: without the scheme and its default port.
-  private static func host(of site: String) -> String { CurlURL(site)?.shownHost ?? site }
 }

@@ -12,6 +12,14 @@ package struct HostHeaders: Sendable, Equatable {
     var header: HTTPHeader
     /// The user name, for a login that is overridden by one in the URL.
     var login: String?
+
+    /// Whether the URL's own login overrides this one.
+    func givesWay(to url: URL) -> Bool {
+      guard let login else { return false }
+      let (user, password) = (url.user(percentEncoded: false) ?? "", url.password(percentEncoded: false))
+      if user.isEmpty && password?.isEmpty != false { return false }
+      return password != nil || user != login
+    }
   }
 
   private var fields: [Field] = []
@@ -43,16 +51,6 @@ package struct HostHeaders: Sendable, Equatable {
       if result.firstValue(of: header.name) == nil { result.append(header) }
     }
     return result
-  }
-}
-
-extension HostHeaders.Field {
-  /// Whether the URL's own login overrides this one.
-  fileprivate func givesWay(to url: URL) -> Bool {
-    guard let login else { return false }
-    let (user, password) = (url.user(percentEncoded: false) ?? "", url.password(percentEncoded: false))
-    if user.isEmpty && password?.isEmpty != false { return false }
-    return password != nil || user != login
   }
 }
 

@@ -19,6 +19,17 @@ struct PhotoForms: Hashable, Sendable, Codable {
     var box: PixelSize
     /// How the photo fits the box.
     var fit: Fit
+
+    /// The size of the whole photo in its aspect ratio, scaled down until it just covers or fits the box. A photo of
+    /// unknown size counts as a 3:2 landscape.
+    func scaledSize(of size: PixelSize?) -> PixelSize {
+      let (width, height) = (Double(max(size?.width ?? 30_000, 1)), Double(max(size?.height ?? 20_000, 1)))
+      let scales = (Double(max(box.width, 1)) / width, Double(max(box.height, 1)) / height)
+      let scale = min(1, fit == .contain ? min(scales.0, scales.1) : max(scales.0, scales.1))
+      // Rounds up, with a tolerance for floating-point error, so that the side set by the box stays exact.
+      func side(_ exact: Double) -> Int { Int(min(max((exact - 1e-6).rounded(.up), 1), 1e6)) }
+      return PixelSize(side(width * scale), side(height * scale))
+    }
   }
 
   var server: Server
@@ -45,19 +56,6 @@ struct PhotoForms: Hashable, Sendable, Codable {
   ///
   /// Commons renders at most four thumbnails at a time for one client address, and throttles clients that request more.
   var downloadsPerHost: Int? { server == .commons ? 2 : nil }
-}
-
-extension PhotoForms.Cell {
-  /// The size of the whole photo in its aspect ratio, scaled down until it just covers or fits the box. A photo of
-  /// unknown size counts as a 3:2 landscape.
-  func scaledSize(of size: PixelSize?) -> PixelSize {
-    let (width, height) = (Double(max(size?.width ?? 30_000, 1)), Double(max(size?.height ?? 20_000, 1)))
-    let scales = (Double(max(box.width, 1)) / width, Double(max(box.height, 1)) / height)
-    let scale = min(1, fit == .contain ? min(scales.0, scales.1) : max(scales.0, scales.1))
-    // Rounds up, with a tolerance for floating-point error, so that the side set by the box stays exact.
-    func side(_ exact: Double) -> Int { Int(min(max((exact - 1e-6).rounded(.up), 1), 1e6)) }
-    return PixelSize(side(width * scale), side(height * scale))
-  }
 }
 
 /// The thumbnails that Wikimedia Commons offers of a file.

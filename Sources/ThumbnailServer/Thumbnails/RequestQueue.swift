@@ -9,6 +9,8 @@ struct RequestQueue {
   struct Party: Hashable, Sendable {
     let client: String
     let origin: String?
+
+    fileprivate var pair: String? { origin.map { "\(client) \($0)" } }
   }
 
   typealias Ticket = Int
@@ -121,8 +123,4 @@ struct RequestQueue {
     if waiting[party]?.isEmpty == true { waiting[party] = nil }
     return true
   }
-}
-
-extension RequestQueue.Party {
-  fileprivate var pair: String? { origin.map { "\(client) \($0)" } }
 }

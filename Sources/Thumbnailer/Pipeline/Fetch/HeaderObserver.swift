@@ -21,6 +21,21 @@ final class HeaderObserver: BodyObserver {
     var run: SegmentRun?
     /// The position at which to check again whether requesting parts would save much.
     var nextLook = 0
+
+    /// Whether much of the stream after this position can be spared by requests for parts of the body.
+    mutating func spares(after position: Int, _ probe: ImageProbe?) -> Bool {
+      guard offersParts, position >= nextLook, let expectedLength,
+        expectedLength - position >= HeaderObserver.leastSpared
+      else { return false }
+      if probe != nil { nextLook = position + HeaderObserver.leastSpared / 2 }
+      if let probe {
+        return earlyStop?.sparedByRanges(probe, length: expectedLength) ?? 0 >= HeaderObserver.leastSpared
+      }
+      run = prober.run.flatMap { $0.range.count >= PartsLoader.leastSkipped ? $0 : nil }
+      if run != nil { return true }
+      let least = prober.isHEIF ? HeaderObserver.leastSparedOfHEIFHeader : HeaderObserver.leastSparedOfHeader
+      return min(prober.distance ?? 0, expectedLength - position) >= least
+    }
   }
 
   /// A request for a part of a body is worth this many bytes of its stream.
@@ -124,22 +139,5 @@ final class HeaderObserver: BodyObserver {
 
   private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
     admitsUnsafe ? refusal.helperFormat : nil
-  }
-}
-
-extension HeaderObserver.State {
-  /// Whether much of the stream after this position can be spared by requests for parts of the body.
-  fileprivate mutating func spares(after position: Int, _ probe: ImageProbe?) -> Bool {
-    guard offersParts, position >= nextLook, let expectedLength,
-      expectedLength - position >= HeaderObserver.leastSpared
-    else { return false }
-    if probe != nil { nextLook = position + HeaderObserver.leastSpared / 2 }
-    if let probe {
-      return earlyStop?.sparedByRanges(probe, length: expectedLength) ?? 0 >= HeaderObserver.leastSpared
-    }
-    run = prober.run.flatMap { $0.range.count >= PartsLoader.leastSkipped ? $0 : nil }
-    if run != nil { return true }
-    let least = prober.isHEIF ? HeaderObserver.leastSparedOfHEIFHeader : HeaderObserver.leastSparedOfHeader
-    return min(prober.distance ?? 0, expectedLength - position) >= least
   }
 }
