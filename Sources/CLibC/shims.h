@@ -41,7 +41,15 @@ static inline int clibc_is_being_written(int file) {
   int lease = (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY ? F_RDLCK : F_WRLCK;
   // Who comes in this moment causes a signal: one that is ignored unless somebody asks for it.
   fcntl(file, 10 /* F_SETSIG */, SIGURG);
-  if (fcntl(file, 1024 /* F_SETLEASE */, lease) != 0) return errno == EAGAIN ? 1 : -1;
+  if (fcntl(file, 1024 /* F_SETLEASE */, lease) != 0) {
+    struct statfs place;
+    if (errno != EAGAIN || fstatfs(file, &place) != 0) return -1;
+    // NFS and SMB grant one only if their server has left the file to this machine.
+    unsigned type = (unsigned)place.f_type;
+    if (type != 0x6969 && type != 0xFF534D42 && type != 0xFE534D42) return 1;
+    errno = EINVAL;
+    return -1;
+  }
   fcntl(file, 1024 /* F_SETLEASE */, F_UNLCK);
   return 0;
 }

@@ -372,8 +372,11 @@ final class ConversionIndex: Sendable {
         let earlier = state.earlier[key, default: []]
         var offsets: [Int] = []
         for offset in earlier + (state.offsets[key].map { [$0] } ?? []) {
+          let line = try Self.line(at: offset, state)
+          // They would be this user's own from now on.
+          if IndexEntry(line: line)?.outputs.allSatisfy({ mayName($0.path.bytes) }) == false { continue }
           offsets.append(next.end + batch.count)
-          batch += try Self.line(at: offset, state) + [UInt8(ascii: "\n")]
+          batch += line + [UInt8(ascii: "\n")]
         }
         next.offsets[key] = offsets.last
         if offsets.count > 1 { next.earlier[key] = offsets.dropLast() }

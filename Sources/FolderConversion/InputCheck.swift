@@ -58,7 +58,10 @@ final class InputCheck: Sendable {
         let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
         guard kind == .regular || kind == .link || isPublished else { continue }
         if kind == .folder, session.root?.names(in: path.bytes) != nil { continue }
-        if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
+        let isLinked = list.linkedOutputs.contains { output?.appending(path.bytes).isWithin($0) == true }
+        // The only copy, to which a link may lead that leads nowhere here, as in a container.
+        let mayBeLinked = list.mayMissLinks && path.bytes.starts(with: SiteNames.originals) && entry.source.isGone
+        if isLinked || mayBeLinked {
           orphan.isLinked = true
         } else if index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
           orphan.outputs.append(path)

@@ -208,8 +208,9 @@ struct InputFinder {
   ) -> Bool {
     let path = folder.path + entry.name
     if entry.isHidden { return leaveOut(list.absolutePath(path, of: root)) }
-    if entry.isLink, let output, let target = folder.opened.appending(entry.name).resolved,
-      target.isWithin(output.path),
+    let target = entry.isLink && output != nil ? folder.opened.appending(entry.name).resolved : nil
+    if entry.isLink, target == nil { list.hasBrokenLinks = true }
+    if let output, let target, target.isWithin(output.path),
       // One to the whole folder is a way to look at it.
       !output.path.appending(SiteNames.originals.dropLast()).isWithin(target)
     {

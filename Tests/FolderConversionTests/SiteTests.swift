@@ -257,6 +257,13 @@ import TestSupport
     #expect(try await run(originals: true).summary.failed == 1 && FileState(of: copy) == before)
   }
 
+  @Test func whereALinkLeadsNowhereTheOnlyCopiesStay() async throws {
+    _ = try await run(originals: true)
+    try await shell("rm 2024/May/b.png; ln -s /away/site-files/originals/2024/May/b.png 2024/b.png")
+    _ = try await run(originals: true, removing: true)
+    #expect(try names().filter { $0.contains("/b") } == ["site-files/originals/2024/May/b.png"])
+  }
+
   @Test func whatAnOlderIndexDoesNotNameIsNamedUntilItIsGone() async throws {
     _ = try await run(originals: true)
     try await shell("cp -a ../www ../backup; mkdir new; cp 2024/May/b.png new/c.png")

@@ -38,11 +38,11 @@ final class SheetFile: Sendable {
     do throws(SystemFailure) { file = try OutputFile(path) } catch { throw FileWriteError(path: path, error) }
     // What comes from now on is not replaced.
     let start = ContactSheet.start.utf8
-    if let there = file.existing, there.kind == .regular,
-      case let first = try? FileHandle(forReadingAtPath: path)?.read(upToCount: start.count),
-      there.byteCount > 0 || first != nil, first?.elementsEqual(start) != true
-    {
-      throw FileWriteError(path: path, reason: "it is no contact sheet; move it")
+    if file.existing?.kind == .regular {
+      guard let opened = try? RootFolder.file(at: name).file,
+        let first = try? ByteSource.file(opened, count: start.count).read(at: 0, length: start.count),
+        first.isEmpty || first.elementsEqual(start)
+      else { throw FileWriteError(path: path, reason: "it is no contact sheet; move it") }
     }
     state = Mutex(State(file: file))
     try write(ContactSheet.head(title: title))
