@@ -258,6 +258,7 @@ import TestSupport
   }
 
   @Test func whereALinkLeadsNowhereTheOnlyCopiesStay() async throws {
+    try await shell("cp lake.jpg 2024/May/c.jpg")
     _ = try await run(originals: true)
     try await shell("rm 2024/May/b.png; ln -s /away/site-files/originals/2024/May/b.png 2024/b.png")
     _ = try await run(originals: true, removing: true)
