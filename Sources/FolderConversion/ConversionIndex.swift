@@ -28,8 +28,11 @@ final class ConversionIndex: Sendable {
     /// The end of the file.
     var end = 0
     var isChanged = false
-    /// Whether the file has another name, too: a copy of the folder by hard links would change with it.
+    /// Whether the file has another name, too: a copy of the folder by hard links would change with it; or is not this
+    /// user's own.
     var isShared = false
+    /// The owner, if others than this user may have written it: in a folder that several share.
+    var stranger: uid_t?
     var failure: SystemFailure?
   }
 
@@ -46,8 +49,6 @@ final class ConversionIndex: Sendable {
   /// Nil if there is no folder.
   private let root: RootFolder?
   private let permissions: mode_t
-  /// The owner, if others than this user may have written it: in a folder that several share.
-  private let stranger: uid_t?
   private let state = Mutex(State())
   /// The folders that a killed run was writing to.
   let unfinishedFolders: [[UInt8]]
@@ -61,7 +62,6 @@ final class ConversionIndex: Sendable {
     permissions = isPrivate ? 0o600 : 0o644
     self.root = root
     var unfinished: [[UInt8]] = []
-    var stranger: uid_t?
     state.withLock { state in
       // One that cannot be written is replaced, like one that has another name, too.
       let writable = try? root?.file(Self.name, writing: true)
@@ -81,19 +81,18 @@ final class ConversionIndex: Sendable {
         !isSticky || own.st_mode & 0o022 == 0
       else { return }
       let isOwn = [geteuid(), 0].contains(own.st_uid)
-      if !isOwn || own.st_mode & place.st_mode & 0o022 != 0 { stranger = own.st_uid }
+      if !isOwn || own.st_mode & place.st_mode & 0o022 != 0 { state.stranger = own.st_uid }
       let body = ByteSource.file(file, count: found.byteCount)
       do {
         guard try body.read(at: 0, length: Self.header.count) == Self.header else { return }
-        (state.descriptor, state.isShared) = (file, found.linkCount > 1 || writable == nil)
+        (state.descriptor, state.isShared) = (file, found.linkCount > 1 || writable == nil || state.stranger != nil)
         try Self.scan(body, &state, &unfinished)
       } catch {
         state.failure = SystemFailure(code: EIO)
       }
     }
-    // What others have written there is not told from a user's own.
-    unfinishedFolders = stranger == nil ? unfinished : []
-    self.stranger = stranger
+    let stranger = state.withLock(\.stranger)
+    unfinishedFolders = unfinished.filter { Self.mayName($0, in: root, stranger) }
   }
 
   private static func status(_ file: FileDescriptor) -> stat? {
@@ -101,12 +100,14 @@ final class ConversionIndex: Sendable {
     return fstat(file.rawValue, &status) == 0 ? status : nil
   }
 
-  /// Whether who may have written the index may remove what is in the folder of an output anyway.
-  private func mayName(_ relative: [UInt8]) -> Bool {
+  /// Whether who may have written the index may remove what is in a folder anyway.
+  private static func mayName(_ folder: some Collection<UInt8>, in root: RootFolder?, _ stranger: uid_t?) -> Bool {
     guard let stranger else { return true }
-    let folders = [[], RawPath(bytes: relative).folder].map { path in (try? root?.folder(path)).flatMap(Self.status) }
-    guard let home = folders[0], let place = folders[1] else { return false }
-    if place.st_uid == stranger, stranger != geteuid(), stranger != FileState.nobody { return true }
+    guard let home = (try? root?.folder([])).flatMap(status), let place = (try? root?.folder(folder)).flatMap(status)
+    else { return false }
+    // A server of NFS may give all files there to nobody.
+    let isSomebody = stranger != FileState.nobody || root?.path.withCString(clibc_file_system) == 0x6969
+    if place.st_uid == stranger, stranger != geteuid(), isSomebody { return true }
     // Another group has other members.
     let shared: mode_t = place.st_gid == home.st_gid ? home.st_mode & 0o020 | 0o002 : 0o002
     return place.st_mode & shared != 0 && place.st_mode & S_ISVTX == 0
@@ -114,9 +115,13 @@ final class ConversionIndex: Sendable {
 
   /// The state of a file if it is still what was written for one of these entries.
   func written(_ relative: [UInt8], asIn entries: [IndexEntry]) -> FileState? {
+    written(relative, asIn: entries, state.withLock(\.stranger))
+  }
+
+  private func written(_ relative: [UInt8], asIn entries: [IndexEntry], _ stranger: uid_t?) -> FileState? {
     let named = entries.flatMap { entry in entry.outputs.filter { $0.path.bytes == relative }.map { (entry, $0) } }
     guard !named.isEmpty, let (file, state) = try? root?.file(relative), state.kind == .regular,
-      clibc_is_being_written(file.rawValue) != 1, mayName(relative)
+      clibc_is_being_written(file.rawValue) != 1, Self.mayName(RawPath(bytes: relative).folder, in: root, stranger)
     else { return nil }
     let body = ByteSource.file(file, count: state.byteCount)
     let fitting = named.filter { $0.1.byteCount == state.byteCount }
@@ -276,7 +281,7 @@ final class ConversionIndex: Sendable {
       // What a killed run has written nevertheless.
       for key in state.earlier.keys {
         let entry = state.offsets[key].flatMap { Self.entry(at: $0, state) }
-        if let entry, entry.outputs.allSatisfy({ written($0.path.bytes, asIn: [entry]) != nil }) {
+        if let entry, entry.outputs.allSatisfy({ written($0.path.bytes, asIn: [entry], state.stranger) != nil }) {
           state.earlier[key] = nil
         }
       }
@@ -359,6 +364,11 @@ final class ConversionIndex: Sendable {
     return offset
   }
 
+  private func mayKeep(_ line: ArraySlice<UInt8>, _ stranger: uid_t?) -> Bool {
+    stranger == nil
+      || IndexEntry(line: line)?.outputs.allSatisfy { Self.mayName($0.path.folder, in: root, stranger) } == true
+  }
+
   /// Writes a new file beside the old one, and renames it over that.
   private func rewrite(_ state: inout State) {
     do throws(SystemFailure) {
@@ -366,15 +376,18 @@ final class ConversionIndex: Sendable {
       var file = try NewFile(
         RawPath(bytes: Self.name), in: try root.folder([]), temporary: Self.temporaryName, permissions: permissions)
       var next = State(failure: state.failure)
-      (next.toldApart, next.named) = (state.toldApart, state.named)
+      (next.toldApart, next.named) = (state.toldApart, state.stranger == nil ? state.named : nil)
       var batch = Self.header
       for key in state.offsets.keys.sorted() {
         let earlier = state.earlier[key, default: []]
         var offsets: [Int] = []
+        var lines: [ArraySlice<UInt8>] = []
         for offset in earlier + (state.offsets[key].map { [$0] } ?? []) {
-          let line = try Self.line(at: offset, state)
-          // They would be this user's own from now on.
-          if IndexEntry(line: line)?.outputs.allSatisfy({ mayName($0.path.bytes) }) == false { continue }
+          lines.append(try Self.line(at: offset, state))
+        }
+        // They would be this user's own from now on.
+        if !lines.allSatisfy({ mayKeep($0, state.stranger) }) { continue }
+        for line in lines {
           offsets.append(next.end + batch.count)
           batch += line + [UInt8(ascii: "\n")]
         }

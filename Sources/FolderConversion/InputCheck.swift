@@ -58,12 +58,11 @@ final class InputCheck: Sendable {
         let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
         guard kind == .regular || kind == .link || isPublished else { continue }
         if kind == .folder, session.root?.names(in: path.bytes) != nil { continue }
-        let isLinked = list.linkedOutputs.contains { output?.appending(path.bytes).isWithin($0) == true }
         // The only copy, to which a link may lead that leads nowhere here, as in a container.
         let mayBeLinked = list.mayMissLinks && path.bytes.starts(with: SiteNames.originals) && entry.source.isGone
-        if isLinked || mayBeLinked {
+        if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
           orphan.isLinked = true
-        } else if index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
+        } else if !mayBeLinked, index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
           orphan.outputs.append(path)
         } else {
           orphan.changed.append(path)

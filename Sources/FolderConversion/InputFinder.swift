@@ -190,6 +190,7 @@ struct InputFinder {
 
   private mutating func addUnreadable(_ folder: DirectoryWalk.Folder, _ root: Int, _ message: String) {
     list.unlisted.append(list.absolutePath(folder.path, of: root))
+    list.mayMissLinks = true
     list.addProblem(folder.opened, .failed, code: "unreadable", message, isFolder: !folder.path.isEmpty)
   }
 
@@ -209,13 +210,13 @@ struct InputFinder {
     let path = folder.path + entry.name
     if entry.isHidden { return leaveOut(list.absolutePath(path, of: root)) }
     let target = entry.isLink && output != nil ? folder.opened.appending(entry.name).resolved : nil
-    if entry.isLink, target == nil { list.hasBrokenLinks = true }
+    if entry.isLink, target == nil { list.mayMissLinks = true }
     if let output, let target, target.isWithin(output.path),
       // One to the whole folder is a way to look at it.
       !output.path.appending(SiteNames.originals.dropLast()).isWithin(target)
     {
       list.linkedOutputs.append(target)
-      noteFolders(target)
+      if target.isWithin(output.path.appending(SiteNames.originals.dropLast())) { noteFolders(target) }
     }
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {
       list.unlisted.append(list.absolutePath(path, of: root))

@@ -59,10 +59,8 @@ struct InputList: Sendable {
   var folderIDs: Set<FileState.ID> = []
   /// What links among the inputs lead to in the output folder, resolved: it may be all that is left of originals.
   var linkedOutputs: [RawPath] = []
-  /// Whether a link leads nowhere.
-  var hasBrokenLinks = false
-  /// Whether there may be other such links.
-  var mayMissLinks: Bool { hasBrokenLinks || !unlisted.isEmpty }
+  /// Whether there may be other such links: one leads nowhere, or a folder cannot be listed.
+  var mayMissLinks = false
   /// Those that are left out, if pairs count as one picture.
   var jpegs = CompanionNames()
   /// Folders that could not be read, and files that are being written, as absolute paths.

@@ -35,9 +35,9 @@ package enum DesktopThumbnail {
   /// Whether a PNG of this size says that it is a thumbnail of the picture.
   package static func isOne(_ png: RawPath, of path: RawPath, _ size: PixelSize) -> Bool {
     let most = DesktopPicture.sizes.map(\.side).max() ?? 0
-    guard size.longerSide <= most, let texts = PNGTexts.read(png), let state = try? FileState(of: path) else {
-      return false
-    }
-    return texts["Thumb::URI"] == DesktopPicture(path, state: state)?.uri
+    guard size.longerSide <= most, let texts = PNGTexts.read(png), let state = try? FileState(of: path),
+      let uri = DesktopPicture(path, state: state)?.uri
+    else { return false }
+    return texts["Thumb::URI"] == uri
   }
 }

@@ -127,7 +127,7 @@ struct SiteWriter {
       _ = try folder.write(
         [.data(data)],
         of: entry(key, ConversionOutput(path: RawPath(bytes: path))), isInput: check.plan.isInput)
-    } catch  where error.failure.code == EEXIST {
+    } catch  where [EEXIST, EBUSY].contains(error.failure.code) {
       inTheWay.append(error.path)
     }
   }

@@ -143,7 +143,10 @@ package struct NewFile: ~Copyable, Sendable {
     // It came meanwhile. It gets its name back, or keeps this one, as does what has come since.
     if exchange() {
       // It had that name for a moment, in which somebody may have opened it: to read it, or to save into it.
-      for _ in 0..<100 where clibc_is_being_written(file.rawValue) == 1 { usleep(1000) }
+      for _ in 0..<100 {
+        if clibc_is_being_written(file.rawValue) != 1 { break }
+        usleep(1000)
+      }
       if clibc_is_being_written(file.rawValue) != 1, Self.state(of: aside, at) == own { return false }
       temporary = nil
     } else {

@@ -154,7 +154,7 @@ package struct HiddenPhotosFile: Sendable {
     from known: [String], _ change: (inout [String]) -> Void
   ) -> (ids: [String], file: FileState?)? {
     do {
-      let content = try PrivateFile.change(url) {
+      let (content, state) = try PrivateFile.change(url) {
         var content = Content(gallery: gallery, ids: known)
         do {
           if try PrivateFile.state(of: url) != nil { content.ids = try read() }

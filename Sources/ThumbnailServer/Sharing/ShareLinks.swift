@@ -126,7 +126,7 @@ package actor ShareLinks {
         return new
       }
       // It is read again when a link is used.
-      if let file { return try PrivateFile.change(file, changed).key }
+      if let file { return try PrivateFile.change(file, changed).content.key }
       let new = try changed()
       known.withLock { $0.content = new }
       return new.key
@@ -214,22 +214,27 @@ enum PrivateFile {
   }
 
   /// Writes as JSON what `changed` makes of the file: others see the old one or the new. Under a lock, which programs that
-  /// synchronise folders do not know: what comes meanwhile is not replaced, but changed in turn.
-  static func change<Content: Encodable>(_ url: URL, _ changed: () throws -> Content) throws -> Content {
+  /// synchronise folders do not know: what comes meanwhile is not replaced, but changed in turn. Returns what it has then,
+  /// with its state.
+  static func change<Content: Encodable>(
+    _ url: URL, _ changed: () throws -> Content
+  ) throws -> (content: Content, state: FileState) {
     let lock = try lock(url)
     defer { withExtendedLifetime(lock) {} }
     let end = ContinuousClock.now + patience
     while true {
-      let there = try state(of: url)
-      let content = try changed()
       // It may be a link to a folder that is synchronised.
       let path = RawPath(fileURL: url).resolved ?? RawPath(fileURL: url)
-      var file = try NewFile(path, permissions: 0o600)
-      try file.write(JSONEncoder().encode(content))
-      try file.sync()
-      if !NewFile.isBeingWritten(path, AT_FDCWD), try file.commit(over: there) { return content }
+      if !NewFile.isBeingWritten(path, AT_FDCWD) {
+        let there = try state(of: url)
+        let content = try changed()
+        var file = try NewFile(path, permissions: 0o600)
+        try file.write(JSONEncoder().encode(content))
+        try file.sync()
+        if try file.commit(over: there) { return (content, try FileState(ofOpen: file.file)) }
+      }
       if ContinuousClock.now > end { throw SystemFailure(code: EBUSY) }
-      usleep(1000)
+      usleep(10_000)
     }
   }
 }

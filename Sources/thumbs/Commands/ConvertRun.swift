@@ -231,16 +231,17 @@ final class ConvertRun: Sendable {
         "\(options.output) still has \(count.of("file")) of earlier runs; --delete-orphans removes what is left")
     }
     let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone, left out or have others now"
-    if options.isDryRun {
-      if !printsJSON {
-        for path in orphans.flatMap(\.outputs) { try console.printSoon("would remove \(options.output)/\(path)") }
-      }
+    if options.isDryRun, !printsJSON {
+      for path in orphans.flatMap(\.outputs) { try console.printSoon("would remove \(options.output)/\(path)") }
       return count > 0 ? console.complain("would remove \(what)") : ()
     }
-    guard count == 0 || removal == .unasked || ask("remove \(what)?") else { return }
-    let removed = await conversion.remove(orphans)
+    guard options.isDryRun || count == 0 || removal == .unasked || ask("remove \(what)?") else { return }
+    let removed = options.isDryRun ? orphans.filter { !$0.outputs.isEmpty } : await conversion.remove(orphans)
     if !printsJSON { return }
-    for orphan in removed { try console.printSoon(ConversionLine.removal(orphan, from: options.output).line) }
+    for orphan in removed {
+      let line = ConversionLine.removal(orphan, from: options.output, isDryRun: options.isDryRun).line
+      try console.printSoon(line)
+    }
   }
 
   private func ask(_ question: String) -> Bool { console.ask(question) { interruption.signal != nil } }

@@ -28,10 +28,10 @@ struct ConversionLine {
     ]
   }
 
-  /// The line of `--json` about thumbnails that were removed while folders are watched.
-  static func removal(_ orphan: ConversionOrphan, from folder: RawPath) -> JSONObject {
+  /// The line of `--json` about thumbnails that were removed, or would be.
+  static func removal(_ orphan: ConversionOrphan, from folder: RawPath, isDryRun: Bool) -> JSONObject {
     [
-      "source": orphan.source.description, "status": "removed",
+      "source": orphan.source.description, "status": isDryRun ? "wouldRemove" : "removed",
       "outputs": orphan.outputs.map { ["path": folder.appending($0.bytes).description] as JSONObject },
     ]
   }

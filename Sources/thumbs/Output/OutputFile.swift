@@ -33,7 +33,9 @@ struct OutputFile: ~Copyable, Sendable {
       guard copy >= 0 else { throw .last }
       descriptor = FileDescriptor(owning: copy)
       replacement = nil
-    } else if let there, there.byteCount == 0, fillsEmpty, let empty = Self.opened(target.path) {
+    } else if let there, there.kind == .regular, there.byteCount == 0, fillsEmpty,
+      let empty = Self.opened(target.path)
+    {
       descriptor = empty
       replacement = nil
     } else if let there, there.kind != .regular {
@@ -79,7 +81,8 @@ struct OutputFile: ~Copyable, Sendable {
     if try replacement?.commit(over: existing) == false { throw SystemFailure(code: EEXIST) }
   }
 
-  /// Writes a thumbnail whole, so that readers see either the old or the new content. See `check`.
+  /// Writes a thumbnail whole, so that readers see either the old or the new content, but for what a file manager's empty
+  /// file gets. See `check`.
   static func write(
     _ data: Data, of size: PixelSize, to path: String, for picture: RawPath? = nil
   ) throws(FileWriteError) {
@@ -96,6 +99,7 @@ struct OutputFile: ~Copyable, Sendable {
       try file.write(data)
       try file.commit()
     } catch {
+      if file.replacement == nil, file.existing?.byteCount == 0 { ftruncate(file.descriptor.rawValue, 0) }
       throw FileWriteError(path: path, error)
     }
   }
@@ -154,7 +158,7 @@ struct OutputFile: ~Copyable, Sendable {
     do {
       states = (isInput ? FileState(status) : try state(of: one), try state(of: RawPath(other)))
     } catch {
-      return true
+      return ![EACCES, ENAMETOOLONG].contains(error.code)
     }
     guard let first = states.0, let second = states.1, first.kind == .regular else { return false }
     let pool = RawPath(other).pool

@@ -64,7 +64,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
 
   /// The beginning of an address, or of a path as it is stored, from the root.
   private static func whole(_ prefix: String) -> String {
-    if prefix.hasPrefix("/") || prefix.contains("://") { return prefix }
+    if prefix.hasPrefix("/") || prefix.hasPrefix("http") || prefix.contains("://") { return prefix }
     let path = prefix.hasPrefix("./") ? prefix.dropFirst(2) : prefix[...]
     return "\(FileManager.default.currentDirectoryPath)/\(path)"
   }
