@@ -99,7 +99,6 @@ struct OutputFile: ~Copyable, Sendable {
       try file.write(data)
       try file.commit()
     } catch {
-      if file.replacement == nil, file.existing?.byteCount == 0 { ftruncate(file.descriptor.rawValue, 0) }
       throw FileWriteError(path: path, error)
     }
   }
@@ -154,7 +153,7 @@ struct OutputFile: ~Copyable, Sendable {
     var status = stat()
     let isInput = one == RawPath("-") && fstat(Console.standard.input, &status) == 0
     let states: (FileState?, FileState?)
-    // What cannot be asked about may be the same.
+    // A file whose state cannot be read may be the same.
     do {
       states = (isInput ? FileState(status) : try state(of: one), try state(of: RawPath(other)))
     } catch {
