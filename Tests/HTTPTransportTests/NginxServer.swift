@@ -81,7 +81,7 @@ final class NginxServer: Sendable {
 
   private static func configuration(path: String, port: Int, rate: Int, asksForCertificate: Bool) -> String {
     """
-    daemon off; worker_processes 1; pid \(path)/nginx.pid; error_log \(path)/error.log;
+    \(geteuid() == 0 ? "user root;" : "") daemon off; worker_processes 1; pid \(path)/nginx.pid; error_log \(path)/error.log;
     events { worker_connections 256; }
     http {
       log_format plain '$connection $server_protocol $request_uri $status';

@@ -25,7 +25,7 @@
     _ = try await fixture.pipeline.thumbnail(for: request("/small.jpg"))
     _ = try await fixture.pipeline.thumbnail(for: request("/large.jpg", PixelSize(100, 20)))
     // From now on it holds for less long than what is known of the other URL.
-    fixture.picture.change { $0.headers = [("Cache-Control", "max-age=5")] }
+    fixture.picture.change { $0.headers = [("Cache-Control", "max-age=500")] }
     for mode in [CacheMode.maximumAge(.seconds(60)), .refresh] {
       fixture.clock.advance(by: 3600)
       // Nothing is kept in memory, as where pictures are fetched ahead.
