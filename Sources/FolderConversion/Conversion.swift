@@ -93,7 +93,7 @@ public final class Conversion: AsyncSequence, Sendable {
   @discardableResult public func remove(_ orphans: [ConversionOrphan]) async -> [ConversionOrphan] {
     guard let work else { return [] }
     return await pool.runToEnd { [self] in
-      orphans.compactMap { orphan in
+      check.withoutLinked(orphans).compactMap { orphan in
         var removed = orphan
         let results = orphan.outputs.map { work.remove($0, of: orphan.source) }
         removed.outputs = zip(orphan.outputs, results).compactMap { $1 == .removed ? $0 : nil }

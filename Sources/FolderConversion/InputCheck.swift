@@ -43,14 +43,16 @@ final class InputCheck: Sendable {
   func orphans(isComplete: Bool) -> [ConversionOrphan] {
     let isWholeSite = plan.options.site != nil && isComplete
     let (list, listed) = (plan.list, plan.listed)
-    let output = session.root?.path.resolved
     return index.orphans(seen.withLock { $0 }) { entry in
       // What a site's pages do not show any more is no part of the site.
       if entry.token == SiteWriter.token { return isWholeSite }
       return list.leavesOut(entry.source, listed)
         ?? (isWholeSite && !entry.source.isWithin(list.root) ? true : nil)
     }.map { entry in
-      let away = entry.source.mayBeAway(since: entry.disk, countsEmpty: changes == nil)
+      // Its thumbnails may be those of other folders' pictures, too.
+      let away = ([entry] + entry.outputs.flatMap { index.entries(naming: $0.path.bytes) }).contains {
+        $0.source.mayBeAway(since: $0.disk, countsEmpty: changes == nil)
+      }
       var orphan = ConversionOrphan(source: entry.source, outputs: [], mayBeAway: away, key: entry.key)
       for path in entry.outputs.map(\.path) {
         let kind = session.root?.state(of: path.bytes)?.kind
@@ -58,17 +60,50 @@ final class InputCheck: Sendable {
         let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
         guard kind == .regular || kind == .link || isPublished else { continue }
         if kind == .folder, session.root?.names(in: path.bytes) != nil { continue }
-        // The only copy, to which a link may lead that leads nowhere here, as in a container.
-        let mayBeLinked = list.mayMissLinks && path.bytes.starts(with: SiteNames.originals) && entry.source.isGone
-        if list.linkedOutputs.contains(where: { output?.appending(path.bytes).isWithin($0) == true }) {
+        if isLinked(path, in: list) {
           orphan.isLinked = true
-        } else if !mayBeLinked, index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil {
+        } else if !mayBeLinked(path, in: list),
+          index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
+        {
           orphan.outputs.append(path)
         } else {
           orphan.changed.append(path)
         }
       }
       return orphan
+    }
+  }
+
+  /// Whether a link among the inputs leads to an output.
+  private func isLinked(_ path: RawPath, in list: InputList) -> Bool {
+    let output = session.root?.path.resolved
+    return list.linkedOutputs.contains { output?.appending(path.bytes).isWithin($0) == true }
+  }
+
+  /// Whether a link may lead to the only copy of an original: one that leads nowhere here, as in a container.
+  private func mayBeLinked(_ path: RawPath, in list: InputList) -> Bool {
+    list.mayMissLinks && path.bytes.starts(with: SiteNames.originals)
+      && !index.entries(naming: path.bytes).contains { entry in
+        let original = try? FileState(of: entry.source, followingLinks: false)
+        return original?.kind == .regular && original?.modified == entry.modified
+          && original?.byteCount == entry.byteCount
+      }
+  }
+
+  /// Leaves out the copies of originals to which links lead that have come since the inputs were listed.
+  func withoutLinked(_ orphans: [ConversionOrphan]) -> [ConversionOrphan] {
+    let copies = orphans.lazy.flatMap(\.outputs).filter { $0.bytes.starts(with: SiteNames.originals) }
+    if copies.isEmpty { return orphans }
+    var finder = InputFinder(plan.options, cancelled: CancellationFlag())
+    let list = try? finder.run()
+    return orphans.map { orphan in
+      var left = orphan
+      left.changed += orphan.outputs.filter { path in
+        path.bytes.starts(with: SiteNames.originals)
+          && list.map { isLinked(path, in: $0) || mayBeLinked(path, in: $0) } ?? true
+      }
+      left.outputs.removeAll { left.changed.contains($0) }
+      return left
     }
   }
 

@@ -162,6 +162,10 @@ final class OutputFolder: Sendable {
       index.add(entry)
     }
     index.settle(entry.key)
+    // What a run that had lost the index has only found.
+    for path in known where index.entry(OutputNames.key([path.bytes, []])) != nil {
+      index.remove(OutputNames.key([path.bytes, []]))
+    }
     return true
   }
 
@@ -188,7 +192,8 @@ final class OutputFolder: Sendable {
   func remove(_ relative: [UInt8], of source: RawPath, isInput: (FileState) -> Bool) -> Removal {
     do throws(SystemFailure) {
       guard let state = index.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
-        (try? FileState(of: source))?.isSameFile(as: state) != true,
+        !([source] + index.entries(naming: relative).map(\.source))
+          .contains(where: { (try? FileState(of: $0))?.isSameFile(as: state) == true }),
         !isInput(try FileState(ofOpen: try root.folder(RawPath(bytes: relative).folder)))
       else { return .kept }
       // On a full disk the index may have no room.

@@ -35,7 +35,8 @@ import TestSupport
   }
 
   private func run(
-    originals: Bool = false, removing: Bool = false, _ change: (inout FolderConverter.Options) -> Void = { _ in }
+    originals: Bool = false, removing: Bool = false, meanwhile command: String? = nil,
+    _ change: (inout FolderConverter.Options) -> Void = { _ in }
   ) async throws -> Outcome {
     var options = FolderConverter.Options.site(
       of: input, in: output, title: "Holidays & more", grid: 40, view: 64, copiesOriginals: originals)
@@ -44,6 +45,7 @@ import TestSupport
     for await _ in conversion {}
     let inTheWay = try await conversion.writePages()
     let orphans = await conversion.orphans()
+    if let command { try await shell(command) }
     if removing { await conversion.remove(orphans) }
     return Outcome(
       summary: await conversion.finish(), inTheWay: inTheWay,
@@ -257,12 +259,31 @@ import TestSupport
     #expect(try await run(originals: true).summary.failed == 1 && FileState(of: copy) == before)
   }
 
-  @Test func whereALinkLeadsNowhereTheOnlyCopiesStay() async throws {
+  @Test(arguments: [
+    ("ln -s /away/site-files/originals/2024/May/b.png 2024/b.png", "*"),
+    // In its place, and left out; and a link that works and comes late.
+    ("ln -s /away/site-files/originals/2024/May/b.png 2024/May/b.png", "*.jpg"),
+    ("", "ln -s ../../www/site-files/originals/2024/May/b.png 2024/b.png"),
+  ])
+  func whereALinkLeadsNowhereTheOnlyCopiesStay(link: String, rest: String) async throws {
     try await shell("cp lake.jpg 2024/May/c.jpg")
     _ = try await run(originals: true)
-    try await shell("rm 2024/May/b.png; ln -s /away/site-files/originals/2024/May/b.png 2024/b.png")
-    _ = try await run(originals: true, removing: true)
+    try await shell("rm 2024/May/b.png; \(link)")
+    _ = try await run(originals: true, removing: true, meanwhile: link.isEmpty ? rest : nil) {
+      if !link.isEmpty { $0.include = [GlobPattern(rest)!] }
+    }
     #expect(try names().filter { $0.contains("/b") } == ["site-files/originals/2024/May/b.png"])
+  }
+
+  @Test func whatSeveralFoldersHaveStaysWhereOneOfThemHasIt() async throws {
+    _ = try await run(originals: true)
+    try await shell("mv 2024 2025")
+    _ = try await run(originals: true)
+    try await shell("rm ../www/.thumbs-index")
+    for _ in 1...2 { _ = try await run(originals: true) }
+    try await shell("mv 2025/May/b.png away; ln -s ../../../www/site-files/originals/2025/May/b.png 2025/May/b.png")
+    _ = try await run(originals: true, removing: true)
+    #expect(try names().contains("site-files/originals/2025/May/b.png"))
   }
 
   @Test func whatAnOlderIndexDoesNotNameIsNamedUntilItIsGone() async throws {
