@@ -29,7 +29,7 @@ struct GetCommand: AsyncParsableCommand {
   var picture: String
 
   @Option(
-    "FILE|-", "The file for the thumbnail, which replaces a smaller picture alone; - is stdout.",
+    "FILE|-", "The file for the thumbnail, which replaces a picture that is no larger alone; - is stdout.",
     name: [.customShort("o"), .customLong("output")], .naming("a file, or - for stdout"))
   var target: String?
 

@@ -65,7 +65,7 @@ struct NameOption: ParsableArguments {
 
 /// Files written in addition to the cache, for people to look at.
 struct ExportOptions: ParsableArguments {
-  @Option("FILE", "Write a contact sheet: a page in one file.", .naming("a file, .html"))
+  @Option("FILE", "Write a contact sheet, a page in one file, over an earlier one.", .naming("a file, .html"))
   var sheet: String?
 
   @Option("DIR", "Write the thumbnails as files, too, into this folder.", .naming("a folder"))
