@@ -116,7 +116,7 @@
     }
   }
 
-  @Test func theParentLimitsTheComputingTimeOfAHelper() async throws {
+  @Test func aHelperDumpsNoCoreAndItsComputingTimeIsLimited() async throws {
     let bench = HelperBench(deadline: .seconds(300))
     _ = try #require(try await bench.render(Self.picture, .pnm).first).get()
     let pid = try #require(bench.pool.waiting.first)
@@ -124,6 +124,7 @@
     let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max cpu time") })
     let seconds = try #require(line.split(separator: " ").dropFirst(3).first.flatMap { Int($0) })
     #expect((305...315).contains(seconds), "\(line)")
+    #expect(limits.contains(/Max core file size +0 +0/))
   }
 
   @Test func aProgramHidesItselfFromOthers() throws {

@@ -61,7 +61,13 @@ import TestSupport
     for name in names {
       #expect(name.utf8.count <= 160 && name.hasPrefix("äää") && name.hasSuffix(".jpg") && !name.contains("\u{FFFD}"))
     }
-    let deep = PictureName(Array(repeating: "folder", count: 500).joined(separator: "/") + "/a.jpg", identity: "x")
-    #expect(try path(deep)?.utf8.count ?? 99 < 40)
+    #expect(PictureName.marked(Array(repeating: 97, count: 300), to: 100, mark: [98]).count == 100)
+    func deep(_ length: Int) throws -> Int {
+      let folder = String(repeating: String(repeating: "f", count: 99) + "/", count: 6).dropFirst(600 - length)
+      return try path(PictureName("\(folder)a.jpg", identity: "x"))?.utf8.count ?? 0
+    }
+    #expect(try [deep(599), deep(600)] == [604, 605])
+    let far = PictureName(Array(repeating: "folder", count: 500).joined(separator: "/") + "/a.jpg", identity: "x")
+    #expect(try path(far)?.utf8.count ?? 99 < 40)
   }
 }

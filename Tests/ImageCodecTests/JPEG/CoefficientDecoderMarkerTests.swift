@@ -137,6 +137,9 @@
     jpeg.quantisers = [[9]]
     let both = try replacing(0xDB, in: file, with: TestJPEG.segment(0xDB, [0] + table + [1] + table))
     #expect(try Samples(TestJPEG.read(both, .eighth).raster) == jpeg.expectedEighth())
+    let luma = try replacing(
+      0xDB, in: file, with: TestJPEG.segment(0xDB, [1] + [UInt8](repeating: 3, count: 64) + [0] + table))
+    #expect(try probe(.memory(luma), limits: DecodeLimits()).meanQuantiser == 9)
   }
 
   @Test func aTableCountsAsItWasAtAComponentsFirstScan() throws {
