@@ -130,6 +130,7 @@
       time = time + .microseconds(100)
       #expect(limiter.admits("10.\(number >> 16).\(number >> 8 & 255).\(number & 255)", at: time))
     }
+    #expect(limiter.clientCount <= 20_000)
     // Who has used up the burst is not forgotten among those who have not.
     #expect(!limiter.admits("10.0.0.0", at: time))
   }

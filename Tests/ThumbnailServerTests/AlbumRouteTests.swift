@@ -20,6 +20,7 @@
     // What 0.10.0 had there.
     let key = try #require(await page.items()[0]["key"] as? String)
     for target in ["/picture/\(key)/film", "/api/hidden"] { #expect(await page.fixture.get(target).status == .gone) }
+    #expect(await page.fixture.get("/api/hidden").text.contains("in the cache's folder hidden"))
   }
 
   @Test func aPartOfAnOriginalIsSentWhereTheFileIsStillTheSame() async throws {

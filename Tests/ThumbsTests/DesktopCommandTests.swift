@@ -172,6 +172,7 @@
     let failed = try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png", "64")
     #expect(failed.status == 1 && failed.complaints.count == 1 && !bench.isFile("bad.png"))
     #expect(try await bench.run("desktop", "--one", "photos/text.jpg", "bad.png").status == 64)
+    #expect(try await bench.run("desktop", "--one", "--dry-run", "photos/text.jpg", "bad.png", "64").status == 64)
     let unwritable = try await bench.run(
       "desktop", "--one", "photos/picture 0.jpg", bench.url("none/out.png").path, "64")
     #expect(unwritable.status == 73)

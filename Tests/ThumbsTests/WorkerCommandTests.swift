@@ -1,3 +1,5 @@
+@testable import thumbs
+
 /// `thumbs worker`: what comes of lines, good and bad.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct WorkerCommandTests {
   private let bench: Bench
@@ -42,6 +44,15 @@
     let entries = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
     #expect(Set(entries).isSubset(of: ["small", "cache", "home", "xdg"]), "\(entries)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("small").path).count == cases.count)
+  }
+
+  @Test(arguments: [(["--public-addresses-only"], false), ([], true)])
+  func strangersListsAreNotReadWithTheUsersKeys(words: [String], hasKeys: Bool) throws {
+    let keys = ["AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"]
+    let configuration = try SecretVariables.$values.withValue(keys) {
+      try WorkerCommand.parse(["--size", "64"] + words).pipelineConfiguration()
+    }
+    #expect((configuration.objectStorage != nil) == hasKeys)
   }
 
   @Test func aResponseSaysWhatItsServerSaid() async throws {

@@ -23,6 +23,9 @@ final class RateLimiter: Sendable {
 
   private let state = Mutex(State())
 
+  /// The clients that are remembered.
+  var clientCount: Int { state.withLock { $0.buckets.count } }
+
   /// - Parameters:
   ///   - rate: Requests a second.
   ///   - burst: Requests at once, at least one.

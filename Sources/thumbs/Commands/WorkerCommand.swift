@@ -46,7 +46,7 @@ struct WorkerCommand: AsyncParsableCommand {
   }
 
   /// The pipeline's configuration.
-  private func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
+  func pipelineConfiguration() throws -> ThumbnailPipeline.Configuration {
     var configuration = try ThumbnailPipeline.Configuration(resources, memory, limit, network, pauses, isolation)
     // Most images occur once, so a larger memory cache would be useless.
     configuration.memoryCacheLimit = .mebibytes(4)

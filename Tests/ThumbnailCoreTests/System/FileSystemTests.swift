@@ -78,6 +78,14 @@
   func onlyTwoHexadecimalDigitsStandForAByte(text: String, expected: String) {
     #expect(RawPath(percentEncoded: text).bytes == Array(expected.utf8))
   }
+
+  @Test func aPathIsResolvedAsFarAsItIsThere() throws {
+    let folder = try TemporaryDirectory()
+    let there = try #require(RawPath(folder.url.path).resolved)
+    try FileManager.default.createSymbolicLink(atPath: folder.url.path + "/link", withDestinationPath: ".")
+    #expect(RawPath("\(folder.url.path)/link/none/new/").resolvedWhereThere == there.appending("none/new".utf8))
+    #expect(RawPath("none").resolvedWhereThere == RawPath(".").resolved?.appending("none".utf8))
+  }
 }
 
 struct FileDescriptorTests {

@@ -15,6 +15,7 @@ struct DoctorReport: Decodable {
   struct Finding: Decodable { let severity, message: String }
 
   let healthy: Bool
+  let helper: String?
   let versions: [String: String]
   let formats: [Format]
   let cache: Cache?
@@ -57,6 +58,7 @@ struct DoctorReport: Decodable {
     _ = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
     let run = try await bench.run("doctor", "--json")
     let cache = try #require(try report(run).cache)
+    #expect(try report(run).helper?.hasSuffix("/thumbs-decode") == true)
     #expect(cache.exists && cache.directory == "cache")
   }
 
