@@ -55,7 +55,10 @@ let package = Package(
       ],
       swiftSettings: optimised
     ),
-    .target(name: "DecodeSandbox", dependencies: ["CLazyLibraries", "CSandbox", "ImageCodec", "ThumbnailCore"]),
+    .target(
+      name: "DecodeSandbox",
+      dependencies: ["CLazyLibraries", "CSandbox", "ImageCodec", "JPEGCoefficients", "ThumbnailCore"]
+    ),
     .target(name: "ThumbnailCache", dependencies: ["HTTPSemantics", "ThumbnailCore", grdb]),
     // With the helper that decodes: so SwiftPM builds it beside each program that uses the library.
     .target(

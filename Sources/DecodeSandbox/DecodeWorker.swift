@@ -2,9 +2,6 @@ import Glibc
 package import ImageCodec
 package import ThumbnailCore
 
-/// The result for an image: its size, one result for each variant, and the row index of a JPEG if it has changed.
-package typealias DecodedImage = (size: PixelSize?, results: [Rendered<ThumbnailRaster>], index: RowIndex?)
-
 /// Carries out requests, in a helper or in the pipeline's process: with our own readers for the formats that they support,
 /// with libvips' loaders for the rest.
 package struct DecodeWorker {
@@ -37,7 +34,7 @@ package struct DecodeWorker {
     do throws(CodecError) {
       guard kind == .full || request.format.isReadInProcess else { throw .needsLibvips }
       let made = try made(of: image, request)
-      if made.results.contains(where: \.isForLibvips) { throw .needsLibvips }
+      if made.results.contains(where: \.needsLibvips) { throw .needsLibvips }
       return response(made, to: request.variants)
     } catch {
       if error == .needsLibvips { return (HelperResponse(size: nil, outcomes: [], needsLibvips: true), []) }
@@ -51,65 +48,18 @@ package struct DecodeWorker {
       guard case .file(let file, _) = image else { throw .unreadableBody(detail: "it is in no file") }
       let downsampler = HelperOnlyDownsampler(
         body: image, file: file, format: request.format, limits: request.limits, memoryLimit: memoryLimit)
-      var size: PixelSize?
-      let results = try salvaging(request) { variants, isTolerant throws(CodecError) in
-        let made = try downsampler.pixels(for: variants, isTolerant: isTolerant)
-        if size == nil { size = made.size }
-        return made.results
-      }
-      return (size, results, nil)
+      return try salvaged(request, downsampler)
     }
     let index = request.index.map { SharedIndex($0) }
-    var body = try inMemory(image)
-    var probe = try probe(body, limits: request.limits)
-    let size = probe.size
-    if probe.isRAW {
-      let preview = try RAWPreview(request.variants, of: probe, in: body, limits: request.limits)
-      (body, probe) = (preview.bytes, preview.probe)
-    }
-    let results: [Rendered<ThumbnailRaster>]
-    if let options = request.options {
-      results = try pixels(of: body, probe, request, request.variants, options, index)
-    } else {
-      results = try salvaging(request) { [body, probe] variants, isTolerant throws(CodecError) in
-        try unplanned(body, probe, request, variants, isTolerant: isTolerant)
-      }
-    }
-    return (size, results, index?.value == request.index ? nil : index?.value)
-  }
-
-  /// Carries out the pipeline's plan.
-  private func pixels(
-    of body: ByteSource, _ probe: ImageProbe, _ request: HelperRequest, _ variants: [Variant], _ options: PlanOptions,
-    _ index: SharedIndex? = nil
-  ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
-    let memoryBudget = min(options.memoryBudget, memoryLimit)
-    if options.readsPreview {
-      guard
-        let plan = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget, isBodyWhole: options.isBodyWhole),
-        let results = Downsampler.pixels(of: body, preview: plan, cancellation: cancellation)
-      else { throw .handedOver(reason: "the preview does not match") }
-      return results
-    }
-    let plan = try DecodePlan.make(
-      probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryBudget,
-      isTolerant: options.isTolerant, isBodyWhole: options.isBodyWhole,
-      mayReadCoefficients: options.mayReadCoefficients)
-    return Downsampler.pixels(
-      of: body, plan: plan, onTwoThreads: request.hasSpareProcessor, index: index, cancellation: cancellation)
-  }
-
-  /// Makes a plan and carries it out. What the coefficient decoder hands over is read by libjpeg.
-  private func unplanned(
-    _ body: ByteSource, _ probe: ImageProbe, _ request: HelperRequest, _ variants: [Variant], isTolerant: Bool
-  ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
-    var options = PlanOptions(memoryBudget: memoryLimit)
-    (options.isTolerant, options.mayReadCoefficients) = (isTolerant, !isTolerant)
-    let results = try pixels(of: body, probe, request, variants, options)
-    let isHandedOver = results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
-    guard options.mayReadCoefficients, isHandedOver else { return results }
-    options.mayReadCoefficients = false
-    return try pixels(of: body, probe, request, variants, options)
+    let body = try inMemory(image)
+    let probe = try probe(body, limits: request.limits)
+    var decode = PlannedDecode(
+      body, probe, request.terms.limited(to: memoryLimit), usesTwoThreads: request.hasSpareProcessor, index: index,
+      cancellation: cancellation)
+    var made = decode.run(request.variants, limits: request.limits)
+    if made.need == .refusal(.needsLibvips) { throw .needsLibvips }
+    made.index = index?.value == request.index ? nil : index?.value
+    return made
   }
 
   /// Files up to this length are read at once, in bytes.
@@ -121,25 +71,28 @@ package struct DecodeWorker {
     return bytes.count == image.count ? .memory(bytes) : image
   }
 
-  /// Renders strictly first, and then, if requested, salvages the readable part of a damaged image.
-  private func salvaging(
-    _ request: HelperRequest,
-    _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> [Rendered<ThumbnailRaster>]
-  ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
-    let first = try render(request.variants, false)
-    guard request.acceptsDamage else { return first }
+  /// Decodes strictly first, and then, if requested, salvages the readable part of a damaged image.
+  private func salvaged(
+    _ request: HelperRequest, _ downsampler: HelperOnlyDownsampler
+  ) throws(CodecError) -> DecodedImage {
+    let first = try downsampler.pixels(for: request.variants)
+    var made = DecodedImage(size: first.size, results: first.results)
+    guard request.terms.acceptsDamage else { return made }
     var needsLibvips = false
-    let results = Downsampler.salvaging(first) { damaged throws(CodecError) in
-      let second = try render(damaged, true)
-      needsLibvips = second.contains { $0.isForLibvips }
+    made.results = Downsampler.salvaging(first.results) { damaged throws(CodecError) in
+      let second = try downsampler.pixels(for: damaged, isTolerant: true).results
+      needsLibvips = second.contains { $0.needsLibvips }
       return second
     }
     if needsLibvips { throw .needsLibvips }
-    return results
+    return made
   }
 
   private func response(_ made: DecodedImage, to variants: [Variant]) -> (HelperResponse, [HelperAttachment]) {
-    var response = HelperResponse(size: made.size, outcomes: [], index: made.index)
+    var response = HelperResponse(
+      size: made.size, outcomes: [], index: made.index, plan: made.plan, planBytes: made.planBytes,
+      usesPreview: made.usesPreview, need: made.need)
+    if made.need != nil { return (response, []) }
     var (attachments, used): ([HelperAttachment], Int) = ([], 0)
     for variant in variants {
       switch made.results.first(where: { $0.variant == variant })?.result {
@@ -164,7 +117,7 @@ package struct DecodeWorker {
   /// reliable here because only one image is decoded at a time.
   private func explained(_ error: CodecError) -> CodecError {
     switch error {
-    case .exceedsMemoryBudget, .outOfMemory: return .helperFailed(.outOfMemory(limit: memoryLimit))
+    case .outOfMemory: return .helperFailed(.outOfMemory(limit: memoryLimit))
     case .damaged(_, let detail), .truncated(let detail), .unreadableBody(let detail):
       let words = detail.lowercased()
       // ImageMagick then tries temporary files, which the helper may not write.
@@ -179,10 +132,6 @@ package struct DecodeWorker {
   }
 }
 
-extension Rendered {
-  fileprivate var isForLibvips: Bool { if case .failure(.needsLibvips) = result { true } else { false } }
-}
-
 extension HelperRequest {
   /// The pixels of its first thumbnail, decoded in a helper; without helpers in this process. Blocks; call it on a
   /// thread of a pool that calls `Codec.threadWillEnd()`.
@@ -191,12 +140,13 @@ extension HelperRequest {
     let made =
       helpers?.decode(image, self, cancellation: cancellation)
       ?? DecodeWorker(cancellation).decode(image, self)
+    if case .refusal(let error)? = made.need { throw error }
     guard let first = made.results.first else { throw .damaged(.shrink, detail: "no thumbnail was made") }
     return try first.result.get().raster
   }
 
   /// The same failure for all variants.
   func failed(_ error: CodecError) -> DecodedImage {
-    (nil, variants.map { Rendered(variant: $0, result: .failure(error)) }, nil)
+    DecodedImage(results: variants.map { Rendered(variant: $0, result: .failure(error)) })
   }
 }

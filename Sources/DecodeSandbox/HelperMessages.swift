@@ -14,7 +14,7 @@ enum HelperMessage {
   /// The most bytes that a message may have.
   static let longest = 1 << 20
   /// The protocol version, which both sides compare so that different versions of the program do not work together.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).10"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).11"
 
   static func encode(_ value: some HelperCoded) -> [UInt8] {
     var (message, value) = (MessageCoder(), value)

@@ -2,6 +2,7 @@ import CSandbox
 import Dispatch
 import FoundationEssentials
 import Glibc
+package import ImageCodec
 import Synchronization
 package import ThumbnailCore
 

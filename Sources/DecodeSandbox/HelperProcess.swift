@@ -81,15 +81,18 @@ final class HelperProcess: Sendable {
         return nil
       }
       let size = try request.check(response)
-      var results: [Rendered<ThumbnailRaster>] = []
+      var made = DecodedImage(size: size, need: response.need)
+      (made.index, made.usesPreview) = (response.index, response.usesPreview)
+      (made.plan, made.planBytes) = (response.plan, response.planBytes)
+      if made.need != nil { return made }
       var used = 0
       for (variant, outcome) in zip(request.variants, response.outcomes) {
         switch outcome {
-        case .failure(let error): results.append(Rendered(variant: variant, result: .failure(error)))
-        case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel, &used))
+        case .failure(let error): made.results.append(Rendered(variant: variant, result: .failure(error)))
+        case .pixels(let pixels): made.results.append(try receive(pixels, for: variant, &channel, &used))
         }
       }
-      return (size, results, response.index)
+      return made
     } catch {
       throw process.end(after: error)
     }

@@ -7,6 +7,9 @@ extension HelperRequest {
   /// The longest side of a page or drawing: nothing is allocated for it, because it is the size on paper.
   private static let longestSide = 1 << 30
 
+  /// The longest description of a plan, in bytes.
+  private static let longestPlan = 16 << 10
+
   /// An upper bound of the bytes of a thumbnail's pixel: its samples, and its part of the file made of them.
   package static let bytesPerPixel = 5
 
@@ -23,11 +26,18 @@ extension HelperRequest {
   /// Checks the whole response before the bytes after it are received. Returns the image's size; nil if nothing was
   /// made.
   func check(_ response: HelperResponse) throws(HelperFailure) -> PixelSize? {
-    guard response.outcomes.count == variants.count else {
-      throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
-    }
     guard response.index.map({ index != nil && $0.bytes.count <= RowIndex.longest }) ?? true else {
       throw .nonsense(detail: "an index that is none")
+    }
+    guard response.plan.utf8.count <= Self.longestPlan, response.plan.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+      response.planBytes >= 0
+    else { throw .nonsense(detail: "a plan that is none") }
+    if let need = response.need {
+      guard response.outcomes.isEmpty, isPlausible(need) else { throw .nonsense(detail: "\(need)") }
+      return nil
+    }
+    guard response.outcomes.count == variants.count else {
+      throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
     }
     var (bytes, source) = (0, PixelSize?.none)
     for (variant, outcome) in zip(variants, response.outcomes) {
@@ -44,6 +54,16 @@ extension HelperRequest {
     return source
   }
 
+  /// Whether what is needed was not granted already.
+  private func isPlausible(_ need: DecodeNeed) -> Bool {
+    switch need {
+    case .memory(let bytes): bytes > terms.memory && bytes <= max(terms.share, terms.most)
+    case .bodyOfImage: terms.part != nil && terms.previews != .off
+    case .wholeBody: terms.part != nil
+    case .refusal(let error): error != .cancelled
+    }
+  }
+
   /// The number of bytes of a thumbnail's samples, whose size follows from the request.
   private func byteCount(
     of pixels: HelperResponse.Pixels, for variant: Variant, of source: PixelSize
@@ -58,7 +78,7 @@ extension HelperRequest {
       case .cmyk: 0...0
       }
     guard bands.contains(pixels.bands), pixels.size == geometry.output, pixels.size.isValidThumbnailSize,
-      (options?.isTolerant ?? acceptsDamage) || !pixels.isDamaged,
+      terms.acceptsDamage || !pixels.isDamaged,
       pixels.timing.map({ isValid($0, pixels, variant) }) ?? (pixels.rasterSize == geometry.cut),
       pixels.rasterSize.pixelCount <= mostBytes / pixels.bands
     else { throw .nonsense(detail: "a thumbnail that is none") }

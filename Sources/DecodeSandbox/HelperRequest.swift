@@ -1,4 +1,5 @@
 package import ImageCodec
+import JPEGCoefficients
 package import ThumbnailCore
 
 /// The work on one image: for a helper, which gets the first fields with the image's file or bytes, or for the
@@ -11,10 +12,8 @@ package struct HelperRequest: Equatable, Sendable {
   package private(set) var format: ImageFormat
   package private(set) var variants: [Variant]
   package private(set) var limits: DecodeLimits
-  /// The terms of the pipeline's plan; nil if the helper makes its own plan.
-  package var options: PlanOptions?
-  /// Whether to salvage the readable part of a damaged image. With options, they decide.
-  package var acceptsDamage = false
+  /// What the decode may use.
+  package var terms = DecodeTerms()
   /// Whether the helper may use a second processor while it decodes this image.
   package var hasSpareProcessor = false
   /// The row index of a JPEG; nil if it is of no use.
@@ -52,23 +51,7 @@ package struct HelperRequest: Equatable, Sendable {
   var kind: HelperKind { probe.map { HelperKind(for: $0, variants) } ?? .full }
 
   /// Whether a second processor is of use.
-  package var canUseTwoProcessors: Bool { options?.readsPreview != true && probe?.canUseTwoProcessors == true }
-}
-
-/// The terms of a decode plan, with which another process makes the same plan.
-package struct PlanOptions: Equatable, Sendable {
-  /// The memory of the plan in bytes.
-  package private(set) var memoryBudget: Int
-  /// See `DecodePlan.make`.
-  package var isTolerant = false
-  /// See `DecodePlan.make`.
-  package var mayReadCoefficients = true
-  /// See `DecodePlan.make`.
-  package var isBodyWhole = true
-  /// Whether the preview in the file is read instead of the image.
-  package var readsPreview = false
-
-  package init(memoryBudget: Int) { self.memoryBudget = memoryBudget }
+  package var canUseTwoProcessors: Bool { probe?.canUseTwoProcessors == true }
 }
 
 extension HelperRequest: HelperCoded {
@@ -78,8 +61,7 @@ extension HelperRequest: HelperCoded {
     message.code(&format)
     message.code(&variants)
     limits.code(&message)
-    message.code(&options)
-    message.code(&acceptsDamage)
+    terms.code(&message)
     message.code(&hasSpareProcessor)
     message.code(&index)
     message.code(&byteCount)
@@ -87,14 +69,32 @@ extension HelperRequest: HelperCoded {
   }
 }
 
-extension PlanOptions: HelperCoded {
-  static let blank = PlanOptions(memoryBudget: 0)
+extension DecodeTerms: HelperCoded {
+  static let blank = DecodeTerms()
 
   mutating func code(_ message: inout MessageCoder) {
-    message.code(&memoryBudget)
-    message.code(&isTolerant)
-    message.code(&mayReadCoefficients)
-    message.code(&isBodyWhole)
-    message.code(&readsPreview)
+    message.code(&memory)
+    message.code(&share)
+    message.code(&most)
+    message.code(&part)
+    message.code(&previews)
+    message.code(&acceptsDamage)
+    message.code(&isCutOnly)
+  }
+}
+
+extension DecodeTerms.Part: HelperCoded {
+  static let blank = Self(known: RangeSet())
+
+  mutating func code(_ message: inout MessageCoder) {
+    var ends = known.ranges.flatMap { [$0.lowerBound, $0.upperBound] }
+    message.code(&ends)
+    var scale = finestScale?.rawValue ?? 0
+    message.code(&scale)
+    message.code(&hasGaps)
+    guard message.isReading else { return }
+    finestScale = JPEGScale(rawValue: scale)
+    let pairs = stride(from: 0, to: ends.count & ~1, by: 2).map { (ends[$0], ends[$0 + 1]) }
+    known = RangeSet(pairs.filter { $0 < $1 }.map { $0..<$1 })
   }
 }

@@ -37,6 +37,14 @@ struct HelperResponse: Equatable, Sendable {
   var needsLibvips = false
   /// The row index of a JPEG, if it has more entries than before.
   var index: RowIndex?
+  /// See `DecodedImage`.
+  var plan = ""
+  /// See `DecodedImage`.
+  var planBytes = 0
+  /// See `DecodedImage`.
+  var usesPreview = false
+  /// Why nothing was decoded; there are no outcomes then.
+  var need: DecodeNeed?
 }
 
 extension HelperResponse.Pixels {
@@ -62,6 +70,10 @@ extension HelperResponse: HelperCoded {
     message.code(&outcomes)
     message.code(&needsLibvips)
     message.code(&index)
+    message.code(&plan)
+    message.code(&planBytes)
+    message.code(&usesPreview)
+    message.code(&need)
   }
 }
 
@@ -78,6 +90,25 @@ extension HelperResponse.Outcome: HelperCoded {
     message.code(&pixels)
     if pixels == nil { message.code(json: &error) }
     self = pixels.map { .pixels($0) } ?? .failure(error)
+  }
+}
+
+extension DecodeNeed: HelperCoded {
+  static let blank = wholeBody
+
+  mutating func code(_ message: inout MessageCoder) {
+    var (kind, bytes, error) = (0, 0, CodecError.empty)
+    switch self {
+    case .wholeBody: break
+    case .bodyOfImage: kind = 1
+    case .memory(let needed): (kind, bytes) = (2, needed)
+    case .refusal(let refusal): (kind, error) = (3, refusal)
+    }
+    message.code(&kind)
+    message.code(&bytes)
+    if kind == 3 { message.code(json: &error) }
+    let needs: [DecodeNeed] = [.wholeBody, .bodyOfImage, .memory(bytes), .refusal(error)]
+    self = message.known(needs.indices.contains(kind) ? needs[kind] : nil) ?? self
   }
 }
 

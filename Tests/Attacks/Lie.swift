@@ -9,7 +9,10 @@ enum Lie: String, CaseIterable, Sendable {
   case sizeOfTheSource, hugeSource, noSource, size, emptySize, negativeSize, rasterSize, hugeRaster, endlessRaster
   case emptyRaster, bands, noBands, inks, frames, noFrames, oddFrames, hugeProfile, negativeProfile, fewBytes
   case cancelled, noOutcome, twoOutcomes, needsLibvips, smallSize, smallRaster, unaskedProfile, salvaged, longError
-  case manyFrames
+  case manyFrames, lessMemory, muchMemory, endlessMemory, moreBody, oddPlan, refusal
+
+  /// Safety: a helper has one thread while it decodes nothing.
+  nonisolated(unsafe) private static var demanded = 0
 
   /// The response to a request for one thumbnail of at most 40×40 pixels, and its samples: gray of 17×13.
   func response() -> (HelperResponse, [HelperAttachment]) {
@@ -49,10 +52,19 @@ enum Lie: String, CaseIterable, Sendable {
     case .fewBytes: bytes.removeLast()
     case .cancelled: failure = .cancelled
     case .needsLibvips: response.needsLibvips = true
+    case .lessMemory: response.need = .memory(1)
+    case .muchMemory: response.need = .memory(1 << 62)
+    case .endlessMemory:
+      Self.demanded += 1
+      response.need = .memory((64 << 20) + Self.demanded)
+    case .moreBody: response.need = .wholeBody
+    case .refusal: response.need = .refusal(.cancelled)
+    case .oddPlan: response.plan = "\u{1B}[2J"
     case .noOutcome, .twoOutcomes: break
     }
     let outcome = failure.map { HelperResponse.Outcome.failure($0) } ?? .pixels(pixels)
-    let count = [.noOutcome, .needsLibvips].contains(self) ? 0 : self == .twoOutcomes ? 2 : 1
+    let isEmpty = [.noOutcome, .needsLibvips].contains(self) || response.need != nil
+    let count = isEmpty ? 0 : self == .twoOutcomes ? 2 : 1
     response.outcomes = Array(repeating: outcome, count: count)
     return (response, [.bytes(bytes)])
   }

@@ -36,7 +36,7 @@ struct HelperBench {
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
     var request = HelperRequest(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
-    (request.acceptsDamage, request.hasSpareProcessor, request.site) = (acceptsDamage, hasSpareProcessor, site)
+    (request.terms.acceptsDamage, request.hasSpareProcessor, request.site) = (acceptsDamage, hasSpareProcessor, site)
     let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) {
       [request] flag in
       let made = pool.decode(.memory(bytes), request, cancellation: flag)

@@ -35,4 +35,21 @@ struct HelperRequestTests {
       try HelperRequest(.png, variants, mostBytes: 1799).check(response)
     }
   }
+
+  @Test func whatAHelperHasOrMayNotHaveIsNotNeeded() throws {
+    var request = HelperRequest(.jpeg, [Variant(size: PixelSize(40, 40))])
+    request.terms = DecodeTerms(memory: 100, share: 200, most: 300)
+    func isTaken(_ need: DecodeNeed) -> Bool {
+      (try? Optional(request.check(HelperResponse(outcomes: [], need: need)))) != nil
+    }
+    let needs: [DecodeNeed] = [100, 101, 300, 301].map { .memory($0) } + [.wholeBody, .bodyOfImage]
+    #expect(needs.map(isTaken) == [false, true, true, false, false, false])
+    request.terms.part = DecodeTerms.Part(known: RangeSet([0..<9]))
+    #expect(isTaken(.wholeBody) && !isTaken(.bodyOfImage))
+    request.terms.previews = .auto
+    #expect(isTaken(.bodyOfImage) && isTaken(.refusal(.empty)) && !isTaken(.refusal(.cancelled)))
+    #expect(throws: HelperFailure.self) {
+      try request.check(HelperResponse(outcomes: [.failure(.empty)], need: .wholeBody))
+    }
+  }
 }

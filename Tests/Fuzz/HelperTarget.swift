@@ -28,6 +28,7 @@ private func receiveResponse(_ input: FuzzInput) {
     let response = try channel.receive(HelperResponse.self)
     require(sentAgain(response) == response, "another response when it is sent again")
     let source = try asked.check(response)
+    if response.need != nil { return require(response.outcomes.isEmpty, "thumbnails and a need") }
     if let source { require(source.pixelCount <= asked.limits.maximumPixels, "an image of \(source)") }
     require(response.outcomes.count == asked.variants.count, "\(response.outcomes.count) thumbnails")
     var bytes = 0

@@ -16,7 +16,6 @@ package struct BodyNeed: Sendable {
 
   private let demand: VariantDemand
   private let memoryBudget: Int
-  private let mayReadCoefficients: Bool
   private let previews: PreviewUse
   private let isAtHand: Bool
   private var known: (generation: Int, extent: Extent)?
@@ -24,12 +23,10 @@ package struct BodyNeed: Sendable {
   /// `memoryBudget` is the most bytes that a decode may take, as for the final plan. The rest of a body that `isAtHand`
   /// costs little: a JPEG is read to its end, so that a truncated one is refused.
   package init(
-    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off,
-    isAtHand: Bool = false
+    demand: VariantDemand, memoryBudget: Int, previews: PreviewUse = .off, isAtHand: Bool = false
   ) {
     self.demand = demand
     self.memoryBudget = memoryBudget
-    self.mayReadCoefficients = mayReadCoefficients
     self.previews = previews
     self.isAtHand = isAtHand
   }
@@ -56,8 +53,7 @@ package struct BodyNeed: Sendable {
       return .ranges(preview.preview.neededRanges)
     }
     let plan = try? DecodePlan.make(
-      probe: probe, bodyLength: 0, variants: variants, memoryBudget: memoryBudget,
-      mayReadCoefficients: mayReadCoefficients)
+      probe: probe, bodyLength: 0, variants: variants, memoryBudget: memoryBudget)
     if let ranges = plan?.neededRanges { return .ranges(ranges) }
     // The coefficients of a sequential file are spread over all of it: the watcher never reports them.
     return isAtHand ? .any : plan?.coefficientScale.map { .scans($0) } ?? .any

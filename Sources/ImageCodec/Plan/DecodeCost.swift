@@ -17,6 +17,24 @@ enum DecodeCost {
   /// The assumed number of frames of an animation whose header does not state it. An animation with more is refused.
   static let assumedFrames = 100
 
+  /// What the decode of an image usually takes at most, in bytes: what is reserved before it is planned.
+  static func usual(_ probe: ImageProbe, _ variants: [Variant]) -> Int {
+    let stored = probe.storedSize
+    let pixel = max(3, probe.channels) * ((probe.bitsPerSample + 7) / 8)
+    let rows = min(keptRows, 2 * stored.height) * stored.width * pixel
+    let views = variants.reduce(0) { $0 + min($1.size.pixelCount, stored.pixelCount) }
+    let decoder =
+      switch probe.format {
+      case .jpeg:
+        // Coefficients, at up to four times the sides of the thumbnails.
+        13 * min(stored.pixelCount / 4, 16 * views)
+          + (probe.isProgressive ? scansOfProgressive + (stored.width + 31) * 288 : 0)
+      case .heif, .avif, .webp: (4 << 20) + 4 * stored.pixelCount
+      default: 4 << 20
+      }
+    return fixed + 2 * rows + 9 * views + decoder
+  }
+
   /// The peak of one pass in bytes: during decoding, or, once the decoder's memory is free, while the thumbnails are
   /// rotated, downsampled and encoded.
   static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {

@@ -29,6 +29,8 @@ package enum CodecError: Error, Sendable, Equatable, Codable, CustomStringConver
   case notForStrangers(mostPixels: Int)
   /// The image, of this size, does not have all of the part that was to be cropped from it.
   case cropOutside(of: PixelSize)
+  /// All of a large image would have to be decoded for a part of it.
+  case needsAllPixels
   /// This build of libvips cannot read the format.
   case decoderUnavailable(ImageFormat)
   /// This build of libvips cannot write the format.
@@ -110,6 +112,7 @@ package enum CodecError: Error, Sendable, Equatable, Codable, CustomStringConver
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
     case .notForStrangers(let most): "the thumbnail has more than \(most) pixels, or more than the picture"
     case .cropOutside(let size): "the picture is \(size), and the part to crop is not within it; choose another part"
+    case .needsAllPixels: "all of this picture would have to be decoded for a part of it"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
     case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):

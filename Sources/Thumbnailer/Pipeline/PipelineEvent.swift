@@ -34,7 +34,7 @@ public struct PipelineEvent: Sendable {
     case revalidationFailed(ThumbnailError)
     /// No request was sent, since an earlier failure for this image is cached; the failure follows.
     case rememberedFailure(code: String, until: Date)
-    /// The decode plan, and the memory reserved for it in bytes.
+    /// How the image was decoded, and the memory that the plan took, in bytes.
     case planned(description: String, reservedBytes: Int)
     /// The thumbnails of these variants were made: after `waited` for memory and a worker, in `duration` on a worker
     /// thread, which includes `encoding`.

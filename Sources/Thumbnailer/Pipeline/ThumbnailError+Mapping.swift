@@ -170,6 +170,8 @@ extension ThumbnailError {
       self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
     case .invalidSize, .cropOutside:
       self = .invalidRequest(reason: "\(error)")
+    case .needsAllPixels:
+      self = .invalidRequest(reason: "\(error): ask for all of it")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")
     case .processorUnavailable:

@@ -91,7 +91,7 @@
     for size in [middle, large] {
       let variants = [Variant(size: size, fit: .cover), Variant(size: small, fit: .cover)]
       guard
-        case .again(.withWholeBody) = try await stages.renderer.render(
+        case .needsWholeBody = try await stages.renderer.render(
           variants, from: &body, for: job, isUpToDate: { true })
       else {
         Issue.record("\(size) was made of a body that does not hold it")

@@ -30,7 +30,6 @@
   @Test func aPlanThatNeedsTheWholeFileIsNeverEnough() {
     #expect(stop(VariantDemand([variant(41, 30)])) == nil)
     #expect(stop(VariantDemand([variant(10, 7), variant(160, 120)])) == nil)
-    #expect(stop(VariantDemand([variant(10, 7)]), mayReadCoefficients: false) == nil)
     #expect(stop(VariantDemand([variant(10, 7)]), memoryBudget: 1000) == nil)
     #expect(stop(VariantDemand()) == nil)
   }
@@ -77,20 +76,17 @@
     Variant(size: PixelSize(width, height), fit: .fill)
   }
 
-  private func earlyStop(
-    _ demand: VariantDemand, memoryBudget: Int = 64 << 20, mayReadCoefficients: Bool = true
-  ) -> EarlyStop {
-    EarlyStop(BodyNeed(demand: demand, memoryBudget: memoryBudget, mayReadCoefficients: mayReadCoefficients))
+  private func earlyStop(_ demand: VariantDemand, memoryBudget: Int = 64 << 20) -> EarlyStop {
+    EarlyStop(BodyNeed(demand: demand, memoryBudget: memoryBudget))
   }
 
   /// After how many bytes, given one by one, the observer says *enough*. `before` is called with their number first.
   private func stop(
-    _ demand: VariantDemand, bytes: [UInt8]? = nil, memoryBudget: Int = 64 << 20, mayReadCoefficients: Bool = true,
+    _ demand: VariantDemand, bytes: [UInt8]? = nil, memoryBudget: Int = 64 << 20,
     before: (Int) -> Void = { _ in }
   ) -> Int? {
     let observer = HeaderObserver(
-      limits: DecodeLimits(),
-      earlyStop: earlyStop(demand, memoryBudget: memoryBudget, mayReadCoefficients: mayReadCoefficients))
+      limits: DecodeLimits(), earlyStop: earlyStop(demand, memoryBudget: memoryBudget))
     let file = bytes ?? self.bytes
     observer.bodyBegins(expectedLength: file.count)
     return file.indices.first { index in

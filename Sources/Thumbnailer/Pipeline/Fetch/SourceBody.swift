@@ -39,34 +39,8 @@ struct SourceBody: Sendable {
   var admitsUnsafe = false
   /// The host that has sent it, if it is not the host of the URL: after a redirect, or for another of its URLs.
   var sender: String?
-  /// Whether a plan may read coefficients: false after their reader has handed the file over.
-  var mayReadCoefficients = true
-
   /// The preview that may be used; none once it did not match.
   var previews = PreviewUse.off
-
-  /// The file that the bytes are a part of, if they are a RAW file's preview.
-  @Boxed private(set) var container: Container? = nil
-
-  /// A RAW file whose preview is decoded.
-  struct Container: Sendable {
-    let bytes: ByteSource
-    let probe: ImageProbe
-    /// The length of the whole file.
-    let byteCount: Int
-    /// How the preview is named in descriptions of plans.
-    let description: String
-  }
-
-  /// The body of a RAW file's preview, in place of the RAW file's.
-  func replaced(by preview: RAWPreview, of probe: ImageProbe) -> SourceBody {
-    var body = self
-    (body.bytes, body.header) = (preview.bytes, .success(preview.probe))
-    (body.isComplete, body.previews) = (true, .off)
-    body.container = Container(
-      bytes: bytes, probe: probe, byteCount: fileLength, description: preview.description)
-    return body
-  }
 
   /// A complete body. `held` is kept as long as the bytes are.
   init(_ bytes: ByteSource, header: Result<ImageProbe, CodecError>?, holding held: (any Sendable)? = nil) {
@@ -129,9 +103,11 @@ struct SourceBody: Sendable {
   /// The length of the file in bytes, as far as it is known.
   private var fileLength: Int { isComplete || parts != nil ? bytes.count : bytes.count + bytesLeft - skippedBytes }
 
-  /// Whether these bytes of the file exist.
-  func contains(_ ranges: RangeSet<Int>) -> Bool {
-    isComplete || ranges.isSubset(of: parts ?? RangeSet([0..<bytes.count]))
+  /// What exists of the file; nil if that is all of it.
+  var part: DecodeTerms.Part? {
+    if isComplete { return nil }
+    return DecodeTerms.Part(
+      known: parts ?? RangeSet([0..<bytes.count]), finestScale: finestScale, hasGaps: parts != nil)
   }
 
   /// The statistics of an insufficient body after its bytes were released.
@@ -148,14 +124,6 @@ struct SourceBody: Sendable {
     return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
   }
 
-  /// Whether the bytes suffice for the plan.
-  func isEnough(for plan: DecodePlan) -> Bool {
-    if isComplete { return true }
-    if let ranges = plan.neededRanges { return contains(ranges) }
-    guard let finestScale, let wanted = plan.coefficientScale else { return false }
-    return wanted <= finestScale
-  }
-
   /// Fails if the bytes were modified while they were read.
   func checkUnchanged() throws(ThumbnailError) {
     if file?.hasChanged == true { throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read")) }
@@ -164,7 +132,7 @@ struct SourceBody: Sendable {
   /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server has stated it.
   func completing(_ thumbnail: Thumbnail) -> Thumbnail {
     var thumbnail = thumbnail
-    thumbnail.source.byteCount = container?.byteCount ?? fileLength
+    thumbnail.source.byteCount = fileLength
     return thumbnail
   }
 }

@@ -180,7 +180,7 @@ struct SourceJob: Sendable {
   ///
   /// If the preview does not match, the image itself is decoded. If a body that was stopped early cannot serve a
   /// variant, because the variant was requested later or the file is not as expected, the whole body is loaded. A whole
-  /// body is never stopped, and libvips is the last reader, so there are at most six rounds.
+  /// body is never stopped, so there are at most three rounds.
   private func render(_ state: inout JobState) async throws(ThumbnailError) {
     guard var (body, replaces) = state.takeBody() else { return }
     while true {
@@ -198,18 +198,21 @@ struct SourceJob: Sendable {
         state.verdict = .body(body, replaces: replaces)
         state.missing = []
         return
-      case .again(let retry):
-        // The next round finds out whether the other readers have enough bytes.
-        if !body.isComplete, retry != .withoutCoefficients {
-          body = try await load(
-            isWhole: retry == .withWholeBody, insteadOf: body.release(), &state)
-          // The image may have changed meanwhile.
-          if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
-        }
-        if retry == .withoutPreview { body.previews = .off }
-        if retry == .withoutCoefficients { body.mayReadCoefficients = false }
+      case .needsWholeBody: try await loadMore(isWhole: true, instead: &body, &replaces, &state)
+      case .needsBodyOfImage:
+        try await loadMore(isWhole: false, instead: &body, &replaces, &state)
+        body.previews = .off
       }
     }
+  }
+
+  /// Loads the body again, as there was too little of it.
+  private func loadMore(
+    isWhole: Bool, instead body: inout SourceBody, _ replaces: inout Replacement, _ state: inout JobState
+  ) async throws(ThumbnailError) {
+    body = try await load(isWhole: isWhole, insteadOf: body.release(), &state)
+    // The image may have changed meanwhile.
+    if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
   }
 
   /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns which stored thumbnails later

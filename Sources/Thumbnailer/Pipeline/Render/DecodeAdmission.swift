@@ -98,7 +98,7 @@ extension DecodeRunner {
   func reserve(_ decode: Decode, of body: ByteSource, for job: JobContext) async throws(ThumbnailError)
     -> DecodeReservation
   {
-    if decode.plan != nil, decode.bytes > memory.capacity {
+    if !decode.isUnplanned, decode.bytes > memory.capacity {
       return try await reserveAlone(decode.bytes, of: body, for: job)
     }
     // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
@@ -114,7 +114,7 @@ extension DecodeRunner {
 
   /// What limits the memory of helpers besides the budget; nil if nothing does.
   private func rooms(for decode: Decode) -> WeightedSemaphore? {
-    guard case .unplanned = decode.method, case .limited(let rooms) = helperMemory else { return nil }
+    guard decode.isUnplanned, case .limited(let rooms) = helperMemory else { return nil }
     return rooms
   }
 

@@ -58,32 +58,16 @@ final class DecodeRunner: Sendable {
     Task { [workers] in try await workers.run { _ in helpers.prepare() } }
   }
 
-  /// The decode of a plan.
-  func decode(_ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, for job: JobContext) -> Decode {
-    // The helper chooses the same preview of a RAW file.
-    let probe = body.container?.probe ?? plan.probe
+  /// The decode of an image. Until the helper has planned it, it has what such images usually take.
+  func decode(_ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext) -> Decode {
     var request = request(probe.format, variants, probe, of: body, for: job)
-    var options = PlanOptions(memoryBudget: plan.predictedBytes)
-    (options.isTolerant, options.isBodyWhole) = (plan.isTolerant, plan.isBodyWhole)
-    options.mayReadCoefficients = body.mayReadCoefficients && !plan.isTolerant
-    request.options = options
-    if plan.predictedBytes > memory.capacity { request.patience = DecodeAdmission.patience }
-    return Decode(
-      method: .plan(plan), request: request,
-      description: "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : ""), bytes: plan.predictedBytes)
-  }
-
-  /// The decode of the preview.
-  func decode(
-    _ preview: PreviewPlan, _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
-  ) -> Decode {
-    var request = request(probe.format, variants, probe, of: body, for: job)
-    var options = PlanOptions(memoryBudget: preview.predictedBytes)
-    (options.isBodyWhole, options.readsPreview) = (body.isComplete, true)
-    request.options = options
-    return Decode(
-      method: .preview, request: request, description: "embedded preview, \(preview.plan)",
-      bytes: preview.predictedBytes)
+    // All workers have room at once; a stranger's takes no more than half.
+    let bytes = min(probe.usualMemory(for: variants), memory.capacity / max(2, configuration.jobs))
+    request.terms = DecodeTerms(memory: bytes, share: admission.share, most: admission.most)
+    (request.terms.part, request.terms.previews) = (body.part, body.previews)
+    request.terms.isCutOnly = job.policy.options.isCutOnly
+    request.terms.acceptsDamage = configuration.damaged == .accept
+    return Decode(request: request, bytes: bytes)
   }
 
   /// The decode of an image whose header only a helper reads. The helper's memory has its own limit: only the
@@ -93,36 +77,38 @@ final class DecodeRunner: Sendable {
   ) -> Decode {
     var request = request(format, variants, nil, of: body, for: job)
     request.mostBytes = min(request.mostBytes, memory.capacity)
+    request.terms.acceptsDamage = configuration.damaged == .accept
     var bytes = request.mostBytes + (format.isReadByPath ? body.bytes.count : 0)
     if case .budget = helperMemory {
       bytes = min(bytes + HelperMemory.bytes(configuration.isolation), memory.capacity)
     }
-    let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
-    return Decode(
-      method: .unplanned, request: request, description: "\(format.rawValue) in a helper → \(sizes)", bytes: bytes)
+    return Decode(request: request, bytes: bytes)
   }
 
   private func request(
     _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, of body: SourceBody, for job: JobContext
   ) -> HelperRequest {
     var request = HelperRequest(format, variants, limits: job.policy.limits, probe: probe)
-    request.acceptsDamage = configuration.damaged == .accept
     request.site = job.source.site.map { site in body.sender.map { "\(site) from \($0)" } ?? site }
     return request
   }
 
   /// Carries out a decode on a worker, in memory that is reserved for it.
   func carryOut(
-    _ decode: Decode, of body: SourceBody, for job: JobContext, waited: Duration, _ cancellation: CancellationFlag
+    _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
   ) -> Decoded {
-    monitor.send(job.source, .planned(description: decode.description, reservedBytes: decode.bytes))
     let started = ContinuousClock.now
-    let results = spare.counting {
+    return spare.counting {
       let made = pixels(decode, of: body, for: job, cancellation)
-      return finish(made, decode, of: body, for: job, cancellation)
+      if let need = made.need { return .needs(need) }
+      let sizes = decode.request.variants.map { "\($0.size)" }.joined(separator: ", ")
+      let plan = decode.isUnplanned ? "\(decode.request.format.rawValue) in a helper → \(sizes)" : made.plan
+      monitor.send(
+        job.source, .planned(description: plan, reservedBytes: decode.isUnplanned ? decode.bytes : made.planBytes))
+      let results = finish(made, decode, of: body, cancellation)
+      monitor.add(1, to: \.decodes)
+      return .made(results, plan: plan, duration: .now - started)
     }
-    monitor.add(1, to: \.decodes)
-    return Decoded(results: results, plan: decode.description, waited: waited, duration: .now - started)
   }
 
   /// Runs blocking codec work on a worker thread.
@@ -141,24 +127,25 @@ final class DecodeRunner: Sendable {
     _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
   ) -> DecodedImage {
     var request = decode.request
-    let image = body.container?.bytes ?? body.bytes
+    let probe = request.probe
     // The key of a file identifies its version; the key of an address does not.
-    let isIndexed = decode.plan?.usesIndex == true && body.isLocalFile && !job.policy.bypassesCaches
+    let isIndexed =
+      probe?.mayUseIndex(for: request.variants) == true && body.isLocalFile && !job.policy.bypassesCaches
     if isIndexed { request.index = indexes.index(of: job.source.key) }
     var made: DecodedImage
     request.hasSpareProcessor = request.canUseTwoProcessors && spare.take()
     defer { if request.hasSpareProcessor { spare.giveBack() } }
     if let helpers {
-      made = helpers.decode(image, request, cancellation: cancellation)
+      made = helpers.decode(body.bytes, request, cancellation: cancellation)
     } else {
       let worker = DecodeWorker(cancellation)
-      let isLong = decode.plan.map { $0.probe.size.pixelCount > Self.longDecodePixels } ?? false
+      let isLong = probe.map { $0.size.pixelCount > Self.longDecodePixels } ?? false
       made =
         configuration.decodesGiveWay && isLong
-        ? Self.givingWay { [request] in worker.decode(image, request) } : worker.decode(image, request)
+        ? Self.givingWay { [request] in worker.decode(body.bytes, request) } : worker.decode(body.bytes, request)
     }
     if isIndexed, let index = made.index { indexes.keep(index, of: job.source.key) }
-    if case .unplanned = decode.method, let size = made.size {
+    if decode.isUnplanned, let size = made.size {
       made.results = made.results.map { admitted($0, of: size, request, job.policy.options.strangersPixels) }
     }
     return made
@@ -166,13 +153,12 @@ final class DecodeRunner: Sendable {
 
   /// The thumbnails of these pixels.
   private func finish(
-    _ made: DecodedImage, _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
+    _ made: DecodedImage, _ decode: Decode, of body: SourceBody, _ cancellation: CancellationFlag
   ) -> [RenderedVariant] {
-    var preview: UsedPreview?
-    if case .preview = decode.method { preview = .checked }
+    let probe = decode.request.probe
     let source = SourceDescription(
-      size: decode.request.probe?.size ?? made.size ?? PixelSize(0, 0), format: decode.request.format,
-      byteCount: body.bytes.count, preview: body.container == nil ? preview : .camera)
+      size: probe?.size ?? made.size ?? PixelSize(0, 0), format: decode.request.format, byteCount: body.bytes.count,
+      preview: probe?.isRAW == true ? .camera : made.usesPreview ? .checked : nil)
     return ThumbnailFinisher(
       source: source, processors: configuration.processors, makesPlaceholders: configuration.makesPlaceholders
     ).finish(made.results, cancellation: cancellation)

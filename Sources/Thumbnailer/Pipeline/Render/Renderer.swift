@@ -2,10 +2,10 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// Makes thumbnails from a body: from its preview, or from the image, all variants from one decode.
+/// Makes thumbnails from a body, all variants from one decode, which a helper plans.
 ///
-/// One visit to a worker opens the file, reads the header, plans and decodes. An image that takes more memory than is
-/// free at that moment waits for it between two visits.
+/// One visit to a worker opens the file, reads the header and decodes. An image that takes more memory than is free at
+/// that moment waits for it between two visits.
 final class Renderer: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let runner: DecodeRunner
@@ -19,8 +19,6 @@ final class Renderer: Sendable {
   private struct Progress: Sendable {
     /// The job's body, opened.
     var body: SourceBody
-    /// What is decoded: the body, or the preview in a RAW file.
-    var image: SourceBody
     /// The results of variants that are not made.
     var refused: [RenderedThumbnail] = []
     var next: Next
@@ -29,7 +27,7 @@ final class Renderer: Sendable {
       /// All is done.
       case done(Rendering)
       /// A decode that waits for memory.
-      indirect case decode(Decode)
+      case decode(Decode)
     }
   }
 
@@ -47,7 +45,7 @@ final class Renderer: Sendable {
       var body = body
       let isOpen = body.isOpen
       try body.open()
-      if !isOpen, !isUpToDate() { return Progress(body: body, image: body, next: .done(.requestsChanged)) }
+      if !isOpen, !isUpToDate() { return Progress(body: body, next: .done(.requestsChanged)) }
       var progress = try begin(variants, of: body, for: job)
       if cancellation.isSet { throw .cancelled }
       if case .decode(let decode) = progress.next, let reservation = runner.reserveNow(decode, for: job) {
@@ -63,9 +61,9 @@ final class Renderer: Sendable {
         let asked = ContinuousClock.now
         let reservation: DecodeReservation
         do throws(ThumbnailError) {
-          reservation = try await runner.reserve(decode, of: progress.image.bytes, for: job)
+          reservation = try await runner.reserve(decode, of: progress.body.bytes, for: job)
         } catch {
-          try leaveOut(decode, after: error, &progress, for: job)
+          progress.next = .decode(try leavingOut(decode, after: error))
           continue
         }
         progress = try await visit(for: job) { [self, progress] cancellation throws(ThumbnailError) in
@@ -73,6 +71,7 @@ final class Renderer: Sendable {
           try carryOut(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
           return progress
         }
+        body = progress.body
       }
     }
   }
@@ -90,33 +89,17 @@ final class Renderer: Sendable {
     }.get()
   }
 
-  /// Reads the header of an open body and plans the decode.
+  /// Reads the header of an open body.
   private func begin(
     _ variants: [Variant], of body: SourceBody, for job: JobContext
   ) throws(ThumbnailError) -> Progress {
     var body = body
-    let limits = job.policy.limits
-    let header = body.readHeader(limits: limits)
+    let header = body.readHeader(limits: job.policy.limits)
     if case .failure(let refusal) = header, body.admitsUnsafe, let format = refusal.helperFormat {
-      let decode = runner.decode(variants, of: body, unplanned: format, for: job)
-      return Progress(body: body, image: body, next: .decode(decode))
+      return Progress(body: body, next: .decode(runner.decode(variants, of: body, unplanned: format, for: job)))
     }
-    var probe = try mapped { () throws(CodecError) in try header.get() }
-    var image = body
-    func again(_ retry: RenderingRetry) -> Progress { Progress(body: body, image: body, next: .done(.again(retry))) }
-    if probe.isRAW {
-      if let ranges = RAWPreview.neededRanges(for: variants, of: probe), !body.contains(ranges) {
-        return again(.withWholeBody)
-      }
-      let found = Result { [probe] () throws(CodecError) in
-        try RAWPreview(variants, of: probe, in: body.bytes, limits: limits)
-      }
-      // The others may be in parts that were not downloaded.
-      if body.parts != nil, (try? found.get().hasEnd) != true { return again(.withWholeBody) }
-      let preview = try mapped { () throws(CodecError) in try found.get() }
-      (image, probe) = (body.replaced(by: preview, of: probe), preview.probe)
-    }
-    var progress = Progress(body: body, image: image, next: .done(.done([], plan: nil)))
+    let probe = try mapped { () throws(CodecError) in try header.get() }
+    var progress = Progress(body: body, next: .done(.done([], plan: nil)))
     var fitting = variants
     if let most = job.policy.options.strangersPixels {
       fitting = variants.filter { ThumbnailGeometry(source: probe.size, variant: $0).isForStrangers(most) }
@@ -125,149 +108,87 @@ final class Renderer: Sendable {
       }
       if fitting.isEmpty { return progress }
     }
-    try choose(fitting, probe, &progress, for: job)
+    progress.next = .decode(runner.decode(fitting, probe, of: body, for: job))
     return progress
   }
 
-  /// Chooses how to make the variants that there is memory for.
-  private func choose(
-    _ variants: [Variant], _ probe: ImageProbe, _ progress: inout Progress, for job: JobContext
-  ) throws(ThumbnailError) {
-    let body = progress.image
-    var affordable = variants
-    var plan = Result { () throws(CodecError) in try self.plan(variants, probe, of: body) }
-    if case .failure = plan {
-      let sorted = try sort(variants, probe, of: body)
-      affordable = sorted.affordable
-      progress.refused += sorted.overBudget
-      if affordable.isEmpty { return progress.next = .done(.done([], plan: nil)) }
-      plan = Result { [affordable] () throws(CodecError) in try self.plan(affordable, probe, of: body) }
-    }
-    if affordable.count == variants.count,
-      let preview = PreviewPlan(
-        variants, probe: probe, memoryBudget: runner.admission.share, previews: body.previews,
-        isBodyWhole: body.isComplete),
-      body.contains(preview.preview.neededRanges)
-    {
-      return progress.next = .decode(runner.decode(preview, variants, probe, of: body, for: job))
-    }
-    let chosen = try mapped { () throws(CodecError) in try plan.get() }
-    guard body.isEnough(for: chosen) else { return progress.next = .done(.again(.withWholeBody)) }
-    if job.policy.options.isCutOnly, !chosen.isCut {
-      throw .invalidRequest(reason: "all of this picture would have to be decoded for a part of it: ask for all of it")
-    }
-    if job.policy.options.strangersPixels != nil, chosen.predictedBytes > runner.memory.capacity / 2 {
-      throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
-    }
-    progress.next = .decode(runner.decode(chosen, affordable, of: body, for: job))
-  }
-
-  /// Leaves out the variants that there is no memory for at the moment: those that need less are not delayed by them.
+  /// The decode beside others after there was no memory for it alone: its variants that need less are not delayed by
+  /// the others.
   ///
-  /// - Throws: The error, if it is not about memory or there are no others.
-  private func leaveOut(
-    _ decode: Decode, after error: ThumbnailError, _ progress: inout Progress, for job: JobContext
-  ) throws(ThumbnailError) {
-    guard case .memoryUnavailable = error, let probe = decode.plan?.probe else { throw error }
-    let variants = decode.request.variants
-    let concurrent = variants.filter { variant in
-      (try? plan([variant], probe, of: progress.image)).map { $0.predictedBytes <= runner.admission.share } ?? false
-    }
-    if concurrent.isEmpty || concurrent.count == variants.count { throw error }
-    progress.refused += Set(variants).subtracting(concurrent).map { RenderedThumbnail($0, .failure(error)) }
-    try choose(concurrent, probe, &progress, for: job)
+  /// - Throws: The error, if it is not about memory, or of a decode beside others.
+  private func leavingOut(_ decode: Decode, after error: ThumbnailError) throws(ThumbnailError) -> Decode {
+    guard case .memoryUnavailable = error, decode.shortage == nil, decode.request.variants.count > 1
+    else { throw error }
+    var less = decode
+    (less.shortage, less.request.terms.most) = (error, decode.request.terms.share)
+    grant(min(decode.request.terms.share, runner.memory.capacity), to: &less)
+    return less
   }
 
-  /// Carries out a decode, and after it what salvages the readable part of a damaged image, if memory is free for that.
+  /// A preview, the image, another reader and what salvages it take more, one after the other.
+  private static let mostGrants = 4
+
+  private func grant(_ bytes: Int, to decode: inout Decode) {
+    (decode.bytes, decode.request.terms.memory, decode.grants) = (bytes, bytes, decode.grants + 1)
+    decode.request.patience = bytes > runner.memory.capacity ? DecodeAdmission.patience : 1
+  }
+
+  /// Carries out a decode. What it needs besides, as its plan shows, is granted if it is free.
   private func carryOut(
     _ decode: Decode, in reservation: DecodeReservation, _ progress: inout Progress, waited: Duration,
     for job: JobContext, _ cancellation: CancellationFlag
   ) throws(ThumbnailError) {
-    let image = progress.image
     defer { reservation.release() }
-    var decoded = runner.carryOut(decode, of: image, for: job, waited: waited, cancellation)
-    if var strict = decode.strict {
-      strict.results = Downsampler.salvaging(strict.results) { [decoded] _ in decoded.results }
-      decoded = strict
-    }
-    // A decode that runs alone keeps its memory for the next one, if that takes no more.
-    let isAlone = decode.bytes > runner.memory.capacity
-    if !isAlone { reservation.release() }
-    progress.next = try conclude(decoded, decode, of: image, for: job)
-    guard case .decode(let second) = progress.next else { return }
-    // A larger one returns the memory and waits for its own.
-    if isAlone, second.bytes > decode.bytes { return }
-    guard let memory = isAlone ? reservation : runner.reserveNow(second, for: job) else { return }
-    try carryOut(second, in: memory, &progress, waited: .zero, for: job, cancellation)
-  }
-
-  /// What a decode leads to: its results, another attempt, or a decode of the readable part of a damaged image.
-  private func conclude(
-    _ decoded: Decoded, _ decode: Decode, of body: SourceBody, for job: JobContext
-  ) throws(ThumbnailError) -> Progress.Next {
-    try body.checkUnchanged()
-    switch decode.method {
-    case .unplanned: break
-    case .preview:
-      let isHandedOver = decoded.results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
-      let isMade = body.parts == nil || decoded.results.allSatisfy { (try? $0.result.get()) != nil }
-      if isHandedOver || !isMade { return .done(.again(.withoutPreview)) }
-    case .plan(let plan) where decode.strict == nil:
-      if let retry = retry(after: decoded, of: body) { return .done(.again(retry)) }
-      if let salvage = salvage(decoded, decode, of: body, plan.probe, for: job) { return .decode(salvage) }
-    case .plan: break
-    }
-    return .done(finish(decoded, of: body, for: job))
-  }
-
-  /// How to read a body again that could not be read in this way; nil if its results are final.
-  private func retry(after decoded: Decoded, of body: SourceBody) -> RenderingRetry? {
-    for case .failure(let error) in decoded.results.map(\.result) {
-      switch error {
-      case .handedOver where body.mayReadCoefficients: return .withoutCoefficients
-      // The parts may be wrong or insufficient.
-      case .truncated where body.parts != nil, .damaged where body.parts != nil: return .withWholeBody
-      // The ends of the scans were seen, but the scans lack data.
-      case .truncated where !body.isComplete: return .withWholeBody
-      // Salvaging needs the whole body.
-      case .damaged where !body.isComplete && configuration.damaged == .accept: return .withWholeBody
-      default: break
+    let decoded = runner.carryOut(decode, of: progress.body, for: job, cancellation)
+    try progress.body.checkUnchanged()
+    switch decoded {
+    case .made(let results, let plan, let duration):
+      monitor.send(
+        job.source,
+        .rendered(
+          results.map(\.variant), waited: waited, duration: duration,
+          encoding: results.reduce(.zero) { $0 + $1.encoding }))
+      progress.next = .done(try finish(results, plan, decode, of: progress.body))
+    case .needs(.wholeBody): progress.next = .done(.needsWholeBody)
+    case .needs(.bodyOfImage): progress.next = .done(.needsBodyOfImage)
+    case .needs(.refusal(let refusal)):
+      if case .exceedsMemoryBudget = refusal, let shortage = decode.shortage { throw shortage }
+      throw ThumbnailError(refusal, of: configuration)
+    case .needs(.memory(let bytes)):
+      if job.policy.options.strangersPixels != nil, bytes > runner.memory.capacity / 2 {
+        throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
       }
+      if decode.grants == Self.mostGrants {
+        throw ThumbnailError(.helperFailed(.nonsense(detail: "it always needs more memory")), of: configuration)
+      }
+      var planned = decode
+      grant(bytes, to: &planned)
+      progress.next = .decode(planned)
+      reservation.release()
+      guard let memory = runner.reserveNow(planned, for: job) else { return }
+      try carryOut(planned, in: memory, &progress, waited: waited, for: job, cancellation)
     }
-    return nil
   }
 
-  /// The decode of the readable part of a damaged image, if that is wanted. A variant that fails again keeps its first
-  /// error.
-  private func salvage(
-    _ decoded: Decoded, _ decode: Decode, of body: SourceBody, _ probe: ImageProbe, for job: JobContext
-  ) -> Decode? {
-    let damaged = decoded.results.filter(\.isOfDamagedImage).map(\.variant)
-    let isAlone = decode.bytes > runner.memory.capacity
-    guard configuration.damaged == .accept, !damaged.isEmpty,
-      let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: body.bytes.count, variants: damaged,
-        memoryBudget: isAlone ? runner.admission.most : runner.admission.share, isTolerant: true,
-        mayReadCoefficients: false)
-    else { return nil }
-    var second = runner.decode(plan, damaged, of: body, for: job)
-    second.request.patience = decode.request.patience
-    second.strict = decoded
-    return second
+  /// The results of a decode in the pipeline's own types.
+  private func finish(
+    _ results: [RenderedVariant], _ plan: String, _ decode: Decode, of body: SourceBody
+  ) throws(ThumbnailError) -> Rendering {
+    let noneFits = results.allSatisfy { if case .failure(.exceedsMemoryBudget) = $0.result { true } else { false } }
+    if noneFits, let shortage = decode.shortage { throw shortage }
+    let made = results.map { made in
+      let result = made.result.map { body.completing($0) }.mapError { error in
+        if case .exceedsMemoryBudget = error, let shortage = decode.shortage { return shortage }
+        return ThumbnailError(error, of: configuration)
+      }
+      return RenderedThumbnail(made.variant, result)
+    }
+    return .done(made, plan: plan.isEmpty ? nil : plan)
   }
 
-  /// The result of any decode in the pipeline's own types.
-  private func finish(_ decoded: Decoded, of body: SourceBody, for job: JobContext) -> Rendering {
-    let encoding = decoded.results.reduce(.zero) { $0 + $1.encoding }
-    monitor.send(
-      job.source,
-      .rendered(
-        decoded.results.map(\.variant), waited: decoded.waited, duration: decoded.duration, encoding: encoding))
-    let made = decoded.results.map { made in
-      let result = made.result.map { body.completing($0) }
-      return RenderedThumbnail(made.variant, result.mapError { ThumbnailError($0, of: configuration) })
-    }
-    return .done(made, plan: body.container.map { "\($0.description): \(decoded.plan)" } ?? decoded.plan)
+  /// Maps the codec's errors.
+  private func mapped<Value>(_ body: () throws(CodecError) -> Value) throws(ThumbnailError) -> Value {
+    do throws(CodecError) { return try body() } catch { throw ThumbnailError(error, of: configuration) }
   }
 }
 

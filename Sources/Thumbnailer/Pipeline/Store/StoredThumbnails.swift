@@ -48,21 +48,26 @@ struct StoredThumbnails: Sendable {
     var variant = variant
     variant.size = ThumbnailGeometry(source: source.size, variant: variant, isDrawing: source.format.isDrawing).output
     variant.fit = .fill
-    guard let probe = try? probe(bytes, limits: limits),
-      let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.admission.share)
-    else { return nil }
+    guard let probe = try? probe(bytes, limits: limits) else { return nil }
     let body = SourceBody(bytes, header: .success(probe))
-    let decode = runner.decode(plan, [variant], of: body, for: job)
-    let asked = ContinuousClock.now
-    guard let reservation = try? await runner.reserve(decode, of: bytes, for: job) else { return nil }
-    defer { reservation.release() }
-    let decoded = try? await runner.work(for: job) { [runner] cancellation in
-      runner.carryOut(decode, of: body, for: job, waited: .now - asked, cancellation)
+    var decode = runner.decode([variant], probe, of: body, for: job)
+    decode.request.terms.most = decode.request.terms.share
+    var decoded = await decoded(decode, body, for: job)
+    if case .needs(.memory(let bytes))? = decoded {
+      (decode.bytes, decode.request.terms.memory) = (bytes, bytes)
+      decoded = await self.decoded(decode, body, for: job)
     }
-    guard var thumbnail = try? decoded?.results.first?.result.get() else { return nil }
+    guard case .made(let results, _, _)? = decoded, var thumbnail = try? results.first?.result.get() else { return nil }
     thumbnail.source = source
     thumbnail.isDamaged = larger.thumbnail.isDamaged
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
+  }
+
+  private func decoded(_ decode: Decode, _ body: SourceBody, for job: JobContext) async -> Decoded? {
+    guard let reservation = try? await runner.reserve(decode, of: body.bytes, for: job) else { return nil }
+    defer { reservation.release() }
+    return try? await runner.work(for: job) { [runner] cancellation in
+      runner.carryOut(decode, of: body, for: job, cancellation)
+    }
   }
 }
