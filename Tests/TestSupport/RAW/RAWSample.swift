@@ -257,7 +257,7 @@ package struct RAWSample: Sendable {
       "PRVW",
       big(0) + big(1, 2) + big(1620, 2) + big(1080, 2) + big(1, 2) + big(previews.preview.count)
         + previews.preview)
-    let uuid = box("uuid", preview + big(0) + big(1) + prvw)
+    let uuid = box("uuid", preview + big(0) + big(1) + box("free", [0]) + prvw)
     let length = movie(fullStart: 0).count
     let fullStart = ftyp.count + length + uuid.count + 16
     let content = previews.full + sensor
