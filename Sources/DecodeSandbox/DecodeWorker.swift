@@ -57,7 +57,6 @@ package struct DecodeWorker {
       body, probe, request.terms.limited(to: memoryLimit), usesTwoThreads: request.hasSpareProcessor, index: index,
       cancellation: cancellation)
     var made = decode.run(request.variants, limits: request.limits)
-    if made.need == .refusal(.needsLibvips) { throw .needsLibvips }
     made.index = index?.value == request.index ? nil : index?.value
     return made
   }

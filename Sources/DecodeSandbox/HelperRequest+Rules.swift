@@ -29,8 +29,9 @@ extension HelperRequest {
     guard response.index.map({ index != nil && $0.bytes.count <= RowIndex.longest }) ?? true else {
       throw .nonsense(detail: "an index that is none")
     }
-    guard response.plan.utf8.count <= Self.longestPlan, response.plan.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-      response.planBytes >= 0
+    guard response.plan.utf8.count <= Self.longestPlan,
+      response.plan.unicodeScalars.allSatisfy({ (" "..."~").contains($0) || $0 == "→" }),
+      (0...terms.memory).contains(response.planBytes), !response.usesPreview || terms.previews != .off
     else { throw .nonsense(detail: "a plan that is none") }
     if let need = response.need {
       guard response.outcomes.isEmpty, isPlausible(need) else { throw .nonsense(detail: "\(need)") }
@@ -57,7 +58,7 @@ extension HelperRequest {
   /// Whether what is needed was not granted already.
   private func isPlausible(_ need: DecodeNeed) -> Bool {
     switch need {
-    case .memory(let bytes): bytes > terms.memory && bytes <= max(terms.share, terms.most)
+    case .memory(let bytes): bytes > terms.memory && bytes <= terms.most
     case .bodyOfImage: terms.part != nil && terms.previews != .off
     case .wholeBody: terms.part != nil
     case .refusal(let error): error != .cancelled

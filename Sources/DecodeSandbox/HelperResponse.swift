@@ -43,7 +43,7 @@ struct HelperResponse: Equatable, Sendable {
   var planBytes = 0
   /// See `DecodedImage`.
   var usesPreview = false
-  /// Why nothing was decoded; there are no outcomes then.
+  /// Why there are no outcomes.
   var need: DecodeNeed?
 }
 

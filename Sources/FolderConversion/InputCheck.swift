@@ -76,8 +76,9 @@ final class InputCheck: Sendable {
 
   /// Whether a link among the inputs leads to an output.
   private func isLinked(_ path: RawPath, in list: InputList) -> Bool {
-    let output = session.root?.path.resolved
-    return list.linkedOutputs.contains { output?.appending(path.bytes).isWithin($0) == true }
+    if list.linkedOutputs.isEmpty { return false }
+    let output = session.root?.path.resolved?.appending(path.bytes)
+    return list.linkedOutputs.contains { output?.isWithin($0) == true }
   }
 
   /// Whether a link may lead to the only copy of an original: one that leads nowhere here, as in a container.
@@ -98,11 +99,18 @@ final class InputCheck: Sendable {
     let list = try? finder.run()
     return orphans.map { orphan in
       var left = orphan
-      left.changed += orphan.outputs.filter { path in
-        path.bytes.starts(with: SiteNames.originals)
-          && list.map { isLinked(path, in: $0) || mayBeLinked(path, in: $0) } ?? true
+      left.outputs = []
+      for path in orphan.outputs {
+        if !path.bytes.starts(with: SiteNames.originals) {
+          left.outputs.append(path)
+        } else if list.map({ isLinked(path, in: $0) }) ?? true {
+          left.isLinked = true
+        } else if list.map({ mayBeLinked(path, in: $0) }) ?? true {
+          left.changed.append(path)
+        } else {
+          left.outputs.append(path)
+        }
       }
-      left.outputs.removeAll { left.changed.contains($0) }
       return left
     }
   }

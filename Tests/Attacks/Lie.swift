@@ -59,7 +59,7 @@ enum Lie: String, CaseIterable, Sendable {
       response.need = .memory((64 << 20) + Self.demanded)
     case .moreBody: response.need = .wholeBody
     case .refusal: response.need = .refusal(.cancelled)
-    case .oddPlan: response.plan = "\u{1B}[2J"
+    case .oddPlan: response.plan = "\u{9B}2J"
     case .noOutcome, .twoOutcomes: break
     }
     let outcome = failure.map { HelperResponse.Outcome.failure($0) } ?? .pixels(pixels)

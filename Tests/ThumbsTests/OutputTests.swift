@@ -24,7 +24,7 @@
     for name in (0..<3).map({ "thumbs: pictures/picture \($0).jpg: " }) {
       let lines = first.complaints.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
       #expect(lines.contains { $0.hasPrefix("opened a file of ") })
-      #expect(lines.contains { $0.contains(" reserved") })
+      #expect(lines.contains { $0.contains(", at most ") })
       #expect(lines.contains { $0.hasPrefix("made ") })
       #expect(lines.contains { $0.hasPrefix("stored ") })
     }

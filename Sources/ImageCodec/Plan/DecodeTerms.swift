@@ -46,9 +46,9 @@ package struct DecodeTerms: Equatable, Sendable {
   }
 }
 
-/// Why an image is not decoded under its terms.
+/// What an image needs beyond its terms.
 package enum DecodeNeed: Error, Equatable, Sendable {
-  /// It takes this many bytes of memory. Nothing was begun.
+  /// So many bytes of memory, for what was not begun: the decode, or what follows one that has failed.
   case memory(Int)
   /// Its preview does not match, and the part of the body may lack what the image needs.
   case bodyOfImage

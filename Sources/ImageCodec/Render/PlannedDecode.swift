@@ -14,7 +14,7 @@ package struct DecodedImage {
   package var planBytes = 0
   /// Whether it is made of a preview that was compared with the image.
   package var usesPreview = false
-  /// Why nothing was decoded.
+  /// Why there are no results.
   package var need: DecodeNeed?
 
   package init(size: PixelSize? = nil, results: [Rendered<ThumbnailRaster>] = [], need: DecodeNeed? = nil) {
@@ -35,6 +35,8 @@ package struct PlannedDecode {
   private let cancellation: CancellationFlag
   /// Whether readers of coefficients and of a HEIC's items may be used: not after they have handed the image over.
   private var mayReadCoefficients = true
+  /// Whether the file was put together of parts that may be wrong.
+  private let hasGaps: Bool
   private var made: DecodedImage
 
   package init(
@@ -43,6 +45,7 @@ package struct PlannedDecode {
   ) {
     (self.body, self.probe, self.terms, made) = (body, probe, terms, DecodedImage(size: probe.size))
     (self.usesTwoThreads, self.index, self.cancellation) = (usesTwoThreads, index, cancellation)
+    hasGaps = terms.part?.hasGaps == true
   }
 
   /// Decodes the image for these variants.
@@ -66,9 +69,9 @@ package struct PlannedDecode {
       preview = try RAWPreview(variants, of: probe, in: body, limits: limits)
     } catch {
       // The others may be in parts that were not downloaded.
-      throw terms.part?.hasGaps == true ? .wholeBody : .refusal(error)
+      throw hasGaps ? .wholeBody : .refusal(error)
     }
-    if terms.part?.hasGaps == true, !preview.hasEnd { throw .wholeBody }
+    if hasGaps, !preview.hasEnd { throw .wholeBody }
     (body, probe, made.plan) = (preview.bytes, preview.probe, "\(preview.description): ")
     (terms.part, terms.previews) = (nil, .off)
   }
@@ -83,14 +86,14 @@ package struct PlannedDecode {
     } else {
       let affordable: [Variant]
       (affordable, refused) = try sort(variants)
-      if affordable.isEmpty { return made.results = refused }
+      if affordable.isEmpty { return (made.results, made.plan) = (refused, "") }
       plan = try refusing { () throws(CodecError) in try self.plan(affordable) }
     }
     guard isEnough(for: plan) else { throw .wholeBody }
     if terms.isCutOnly, !plan.isCut { throw .refusal(.needsAllPixels) }
     let results = try pixels(plan)
     // The parts, which may be wrong, or the beginning of the file lack what another reader, or salvaging, needs.
-    if let part = terms.part, results.contains(where: { mayComeOf(part, $0) }) { throw .wholeBody }
+    if results.contains(where: mayComeOfPart) { throw .wholeBody }
     if mayReadCoefficients, results.contains(where: \.isHandedOver) {
       mayReadCoefficients = false
       return try decode(variants)
@@ -179,11 +182,12 @@ package struct PlannedDecode {
   }
 
   /// Whether a failure may be due to what is missing.
-  private func mayComeOf(_ part: DecodeTerms.Part, _ made: Rendered<ThumbnailRaster>) -> Bool {
+  private func mayComeOfPart(_ made: Rendered<ThumbnailRaster>) -> Bool {
     guard case .failure(let error) = made.result else { return false }
     return switch error {
-    case .handedOver, .truncated: true
-    case .damaged: part.hasGaps || terms.acceptsDamage
+    case .handedOver: terms.part != nil
+    case .truncated: terms.part != nil || hasGaps
+    case .damaged: hasGaps || terms.part != nil && terms.acceptsDamage
     default: false
     }
   }

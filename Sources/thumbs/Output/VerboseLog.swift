@@ -89,7 +89,7 @@ final class VerboseLog: Sendable {
     case .servedWhileRevalidating(let variant): "\(variant.size) out of date, while the server is asked"
     case .revalidationFailed(let error): "still out of date: \(error.shownMessage)"
     case .rememberedFailure(let code, _): "\(code) is remembered: nobody is asked"
-    case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
+    case .planned(let description, let bytes): "\(description), at most \(ByteSize(bytes: bytes))"
     case .rendered(let variants, _, let duration, _):
       "made \(variants.map { "\($0.size)" }.joined(separator: ", ")) in \(milliseconds(duration))"
     case .stored(let variant, let bytes): "stored \(variant.size), \(bytes) bytes"

@@ -214,7 +214,7 @@
   /// What a server does other than it should.
   enum Fault: String, CaseIterable {
     case ignoresRanges, sendsAllLater, wrongRange, otherTag, noTagLater, noTag, weakTag, notSatisfiable, otherLength,
-      tooShort, tooLong, otherBytes, zeros, forbidden, failing, forbiddenLater
+      tooShort, tooLong, otherBytes, otherMiddle, zeros, forbidden, failing, forbiddenLater
   }
 
   private static func faulty(_ fault: Fault, _ server: Server, _ request: OriginRequest) -> OriginResponse {
@@ -253,6 +253,11 @@
         body: Array(server.bytes[clamped]) + [1, 2, 3]
       ).chunked()
     case .otherBytes: return part(content + "\(server.bytes.count)", server.bytes[clamped].map { $0 ^ 0x55 })
+    case .otherMiddle:
+      // The end of a JPEG stays.
+      var bytes = Array(server.bytes[clamped])
+      for place in bytes.count / 3..<bytes.count * 2 / 3 { bytes[place] = place % 2 == 0 ? 0xFF : 0xC4 }
+      return part(content + "\(server.bytes.count)", bytes)
     case .zeros: return part(content + "\(server.bytes.count)", Array(repeating: 0, count: clamped.count))
     }
   }

@@ -39,7 +39,7 @@ struct SourceBody: Sendable {
   var admitsUnsafe = false
   /// The host that has sent it, if it is not the host of the URL: after a redirect, or for another of its URLs.
   var sender: String?
-  /// The preview that may be used; none once it did not match.
+  /// The preview that may be used.
   var previews = PreviewUse.off
 
   /// A complete body. `held` is kept as long as the bytes are.

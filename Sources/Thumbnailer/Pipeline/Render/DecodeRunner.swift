@@ -58,15 +58,17 @@ final class DecodeRunner: Sendable {
     Task { [workers] in try await workers.run { _ in helpers.prepare() } }
   }
 
+  /// The most that a decode has before it is planned: so all workers have room at once, and a stranger's no more than
+  /// half.
+  var mostUnplanned: Int { min(admission.share, memory.capacity / max(2, configuration.jobs)) }
+
   /// The decode of an image. Until the helper has planned it, it has what such images usually take.
   func decode(_ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext) -> Decode {
     var request = request(probe.format, variants, probe, of: body, for: job)
-    // All workers have room at once; a stranger's takes no more than half.
-    let bytes = min(probe.usualMemory(for: variants), memory.capacity / max(2, configuration.jobs))
-    request.terms = DecodeTerms(memory: bytes, share: admission.share, most: admission.most)
+    let bytes = min(probe.usualMemory(for: variants), mostUnplanned)
+    (request.terms.memory, request.terms.share, request.terms.most) = (bytes, admission.share, admission.most)
     (request.terms.part, request.terms.previews) = (body.part, body.previews)
     request.terms.isCutOnly = job.policy.options.isCutOnly
-    request.terms.acceptsDamage = configuration.damaged == .accept
     return Decode(request: request, bytes: bytes)
   }
 
@@ -77,7 +79,6 @@ final class DecodeRunner: Sendable {
   ) -> Decode {
     var request = request(format, variants, nil, of: body, for: job)
     request.mostBytes = min(request.mostBytes, memory.capacity)
-    request.terms.acceptsDamage = configuration.damaged == .accept
     var bytes = request.mostBytes + (format.isReadByPath ? body.bytes.count : 0)
     if case .budget = helperMemory {
       bytes = min(bytes + HelperMemory.bytes(configuration.isolation), memory.capacity)
@@ -89,6 +90,7 @@ final class DecodeRunner: Sendable {
     _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, of body: SourceBody, for job: JobContext
   ) -> HelperRequest {
     var request = HelperRequest(format, variants, limits: job.policy.limits, probe: probe)
+    request.terms.acceptsDamage = configuration.damaged == .accept
     request.site = job.source.site.map { site in body.sender.map { "\(site) from \($0)" } ?? site }
     return request
   }
@@ -101,10 +103,12 @@ final class DecodeRunner: Sendable {
     return spare.counting {
       let made = pixels(decode, of: body, for: job, cancellation)
       if let need = made.need { return .needs(need) }
-      let sizes = decode.request.variants.map { "\($0.size)" }.joined(separator: ", ")
-      let plan = decode.isUnplanned ? "\(decode.request.format.rawValue) in a helper → \(sizes)" : made.plan
-      monitor.send(
-        job.source, .planned(description: plan, reservedBytes: decode.isUnplanned ? decode.bytes : made.planBytes))
+      var (plan, planBytes) = (made.plan, made.planBytes)
+      if decode.isUnplanned {
+        let sizes = decode.request.variants.map { "\($0.size)" }.joined(separator: ", ")
+        (plan, planBytes) = ("\(decode.request.format.rawValue) in a helper → \(sizes)", decode.bytes)
+      }
+      if !plan.isEmpty { monitor.send(job.source, .planned(description: plan, reservedBytes: planBytes)) }
       let results = finish(made, decode, of: body, cancellation)
       monitor.add(1, to: \.decodes)
       return .made(results, plan: plan, duration: .now - started)
@@ -139,7 +143,7 @@ final class DecodeRunner: Sendable {
       made = helpers.decode(body.bytes, request, cancellation: cancellation)
     } else {
       let worker = DecodeWorker(cancellation)
-      let isLong = probe.map { $0.size.pixelCount > Self.longDecodePixels } ?? false
+      let isLong = probe.map { !$0.isRAW && $0.size.pixelCount > Self.longDecodePixels } ?? false
       made =
         configuration.decodesGiveWay && isLong
         ? Self.givingWay { [request] in worker.decode(body.bytes, request) } : worker.decode(body.bytes, request)

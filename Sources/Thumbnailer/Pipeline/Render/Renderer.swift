@@ -121,17 +121,13 @@ final class Renderer: Sendable {
     else { throw error }
     var less = decode
     (less.shortage, less.request.terms.most) = (error, decode.request.terms.share)
-    grant(min(decode.request.terms.share, runner.memory.capacity), to: &less)
+    (less.request.patience, less.grants) = (1, -1)
+    less.grant(runner.mostUnplanned)
     return less
   }
 
   /// A preview, the image, another reader and what salvages it take more, one after the other.
   private static let mostGrants = 4
-
-  private func grant(_ bytes: Int, to decode: inout Decode) {
-    (decode.bytes, decode.request.terms.memory, decode.grants) = (bytes, bytes, decode.grants + 1)
-    decode.request.patience = bytes > runner.memory.capacity ? DecodeAdmission.patience : 1
-  }
 
   /// Carries out a decode. What it needs besides, as its plan shows, is granted if it is free.
   private func carryOut(
@@ -143,11 +139,27 @@ final class Renderer: Sendable {
     try progress.body.checkUnchanged()
     switch decoded {
     case .made(let results, let plan, let duration):
-      monitor.send(
-        job.source,
-        .rendered(
-          results.map(\.variant), waited: waited, duration: duration,
-          encoding: results.reduce(.zero) { $0 + $1.encoding }))
+      if results.contains(where: \.isOfCrash) {
+        // Perhaps of a preview of wrong parts, or of what is read on beyond the damage.
+        if progress.body.part != nil, progress.body.previews != .off,
+          [.heif, .avif].contains(decode.request.format)
+        {
+          return progress.next = .done(.needsBodyOfImage)
+        }
+        if decode.request.terms.acceptsDamage, !decode.isUnplanned {
+          var strict = decode
+          strict.request.terms.acceptsDamage = false
+          return try carryOut(strict, in: reservation, &progress, waited: waited, for: job, cancellation)
+        }
+      }
+      let tried = results.filter { !$0.isBeyondMemory }
+      if !tried.isEmpty {
+        monitor.send(
+          job.source,
+          .rendered(
+            tried.map(\.variant), waited: decode.waited + waited, duration: duration,
+            encoding: tried.reduce(.zero) { $0 + $1.encoding }))
+      }
       progress.next = .done(try finish(results, plan, decode, of: progress.body))
     case .needs(.wholeBody): progress.next = .done(.needsWholeBody)
     case .needs(.bodyOfImage): progress.next = .done(.needsBodyOfImage)
@@ -162,11 +174,13 @@ final class Renderer: Sendable {
         throw ThumbnailError(.helperFailed(.nonsense(detail: "it always needs more memory")), of: configuration)
       }
       var planned = decode
-      grant(bytes, to: &planned)
+      planned.grant(bytes)
+      planned.waited += waited
+      if bytes > runner.memory.capacity { planned.request.patience = DecodeAdmission.patience }
       progress.next = .decode(planned)
       reservation.release()
       guard let memory = runner.reserveNow(planned, for: job) else { return }
-      try carryOut(planned, in: memory, &progress, waited: waited, for: job, cancellation)
+      try carryOut(planned, in: memory, &progress, waited: .zero, for: job, cancellation)
     }
   }
 
@@ -174,12 +188,12 @@ final class Renderer: Sendable {
   private func finish(
     _ results: [RenderedVariant], _ plan: String, _ decode: Decode, of body: SourceBody
   ) throws(ThumbnailError) -> Rendering {
-    let noneFits = results.allSatisfy { if case .failure(.exceedsMemoryBudget) = $0.result { true } else { false } }
-    if noneFits, let shortage = decode.shortage { throw shortage }
+    if let shortage = decode.shortage, results.allSatisfy(\.isBeyondMemory) { throw shortage }
     let made = results.map { made in
       let result = made.result.map { body.completing($0) }.mapError { error in
-        if case .exceedsMemoryBudget = error, let shortage = decode.shortage { return shortage }
-        return ThumbnailError(error, of: configuration)
+        made.isBeyondMemory
+          ? decode.shortage ?? ThumbnailError(error, of: configuration)
+          : ThumbnailError(error, of: configuration)
       }
       return RenderedThumbnail(made.variant, result)
     }
@@ -190,6 +204,13 @@ final class Renderer: Sendable {
   private func mapped<Value>(_ body: () throws(CodecError) -> Value) throws(ThumbnailError) -> Value {
     do throws(CodecError) { return try body() } catch { throw ThumbnailError(error, of: configuration) }
   }
+}
+
+extension RenderedVariant {
+  /// Whether there was no memory for it.
+  fileprivate var isBeyondMemory: Bool { if case .failure(.exceedsMemoryBudget) = result { true } else { false } }
+  /// Whether its helper has crashed.
+  fileprivate var isOfCrash: Bool { if case .failure(.helperFailed(.crashed)) = result { true } else { false } }
 }
 
 /// Keeps the row indexes of JPEGs whose parts were requested: those used last, in memory.

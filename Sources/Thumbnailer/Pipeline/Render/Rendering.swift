@@ -40,6 +40,12 @@ struct Decode: Sendable {
   /// Why there is no memory for a decode alone, after that was found out.
   var shortage: ThumbnailError?
 
+  /// How long it has waited for memory and workers.
+  var waited = Duration.zero
+
+  /// Gives it more memory.
+  mutating func grant(_ more: Int) { (bytes, request.terms.memory, grants) = (more, more, grants + 1) }
+
   /// Whether only a helper reads the header, so that its memory cannot be predicted.
   var isUnplanned: Bool { request.probe == nil }
 }

@@ -52,9 +52,10 @@ struct StoredThumbnails: Sendable {
     let body = SourceBody(bytes, header: .success(probe))
     var decode = runner.decode([variant], probe, of: body, for: job)
     decode.request.terms.most = decode.request.terms.share
+    (decode.request.terms.acceptsDamage, decode.request.terms.isCutOnly) = (false, false)
     var decoded = await decoded(decode, body, for: job)
     if case .needs(.memory(let bytes))? = decoded {
-      (decode.bytes, decode.request.terms.memory) = (bytes, bytes)
+      decode.grant(bytes)
       decoded = await self.decoded(decode, body, for: job)
     }
     guard case .made(let results, _, _)? = decoded, var thumbnail = try? results.first?.result.get() else { return nil }
