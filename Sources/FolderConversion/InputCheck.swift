@@ -81,14 +81,21 @@ final class InputCheck: Sendable {
     return list.linkedOutputs.contains { output?.isWithin($0) == true }
   }
 
-  /// Whether a link may lead to the only copy of an original: one that leads nowhere here, as in a container.
+  /// Whether a link may lead to the only copy of an original: one that leads nowhere here, as in a container, or has the
+  /// original's place.
   private func mayBeLinked(_ path: RawPath, in list: InputList) -> Bool {
-    list.mayMissLinks && path.bytes.starts(with: SiteNames.originals)
-      && !index.entries(naming: path.bytes).contains { entry in
-        let original = try? FileState(of: entry.source, followingLinks: false)
-        return original?.kind == .regular && original?.modified == entry.modified
-          && original?.byteCount == entry.byteCount
+    guard path.bytes.starts(with: SiteNames.originals) else { return false }
+    var isLink = list.mayMissLinks
+    for entry in index.entries(naming: path.bytes) {
+      guard let original = try? FileState(of: entry.source, followingLinks: false) else { continue }
+      if original.kind == .regular, original.modified == entry.modified, original.byteCount == entry.byteCount,
+        index.written(path.bytes, asIn: [entry]) != nil
+      {
+        return false
       }
+      isLink = isLink || original.kind == .link && (try? FileState(of: entry.source)) == nil
+    }
+    return isLink
   }
 
   /// Leaves out the copies of originals to which links lead that have come since the inputs were listed.

@@ -129,8 +129,10 @@ final class OutputFolder: Sendable {
     let earlier = index.entries(entry.key)
     for (position, draft) in drafts.enumerated() {
       do throws(SystemFailure) {
-        let isSource = { isInput($0) || entry.isSource($0, of: entry.outputs[position]) }
-        draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isSource) { state in
+        let isKept = { [self] in
+          isInput($0) || entry.isSource($0, of: entry.outputs[position]) || isSource($0, of: draft.path)
+        }
+        draft.replaced = try root.replaced(draft.path, by: draft.file, isInput: isKept) { state in
           // Other options may have given it the name.
           let named = index.entries(naming: draft.path).filter { !isOthers($0) }
           return index.written(draft.path, asIn: named) == state
@@ -192,8 +194,7 @@ final class OutputFolder: Sendable {
   func remove(_ relative: [UInt8], of source: RawPath, isInput: (FileState) -> Bool) -> Removal {
     do throws(SystemFailure) {
       guard let state = index.written(relative, asIn: index.entries(naming: relative)), !isInput(state),
-        !([source] + index.entries(naming: relative).map(\.source))
-          .contains(where: { (try? FileState(of: $0))?.isSameFile(as: state) == true }),
+        !isSource(state, of: relative), (try? FileState(of: source))?.isSameFile(as: state) != true,
         !isInput(try FileState(ofOpen: try root.folder(RawPath(bytes: relative).folder)))
       else { return .kept }
       // On a full disk the index may have no room.
@@ -204,6 +205,11 @@ final class OutputFolder: Sendable {
     } catch {
       return error.code == EEXIST ? .kept : .failed
     }
+  }
+
+  /// Whether a file is by now what a source of its entries leads to.
+  private func isSource(_ state: FileState, of relative: [UInt8]) -> Bool {
+    index.entries(naming: relative).contains { (try? FileState(of: $0.source))?.isSameFile(as: state) == true }
   }
 
   /// Has the index name a folder, once, before temporary files come there.
