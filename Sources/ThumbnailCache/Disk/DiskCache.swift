@@ -51,7 +51,7 @@ package final class DiskCache: Sendable {
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
   package init(
     directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
-    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil, lockTimeout: Duration = .seconds(5),
+    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil, lockTimeout: Duration = .seconds(30),
     policy: CommitPolicy = .init()
   ) throws(DiskCacheError) {
     if let onProblem { problems.listen(onProblem) }
