@@ -103,7 +103,8 @@ final class InputCheck: Sendable {
     let copies = orphans.lazy.flatMap(\.outputs).filter { $0.bytes.starts(with: SiteNames.originals) }
     if copies.isEmpty { return orphans }
     var finder = InputFinder(plan.options, cancelled: CancellationFlag())
-    let list = try? finder.run()
+    // Where the folder is gone by now, nothing is known.
+    let list = (try? finder.run()).flatMap { $0.isComplete ? $0 : nil }
     return orphans.map { orphan in
       var left = orphan
       left.outputs = []
