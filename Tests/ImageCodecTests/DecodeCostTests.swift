@@ -67,6 +67,12 @@
     #expect(plan.predictedBytes < 16 << 20)
   }
 
+  @Test(arguments: [ImageFormat.jpeg, .heif, .tiff]) func whatAHeaderClaimsOverflowsNothing(format: ImageFormat) {
+    var claimed = ImageProbe(format: format, storedSize: PixelSize(.max, .max))
+    (claimed.channels, claimed.bitsPerSample, claimed.isProgressive) = (65_535, 65_535, true)
+    #expect(claimed.usualMemory(for: [Variant(size: PixelSize(9000, 9000))]) >= 1 << 50)
+  }
+
   @Test func aTightBudgetGetsACheaperPlan() throws {
     let probed = ImageProbe(format: .jpeg, storedSize: PixelSize(6000, 4000))
     let variants = [2000, 1800, 1500].map { (side: Int) in

@@ -19,20 +19,21 @@ enum DecodeCost {
 
   /// What the decode of an image usually takes at most, in bytes: what is reserved before it is planned.
   static func usual(_ probe: ImageProbe, _ variants: [Variant]) -> Int {
-    let stored = probe.storedSize
-    let pixel = max(3, probe.channels) * ((probe.bitsPerSample + 7) / 8)
-    let rows = min(keptRows, 2 * stored.height) * stored.width * pixel
-    let views = variants.reduce(0) { $0 + min($1.size.pixelCount, stored.pixelCount) }
-    let decoder =
+    let (width, pixels) = (Double(probe.storedSize.width), Double(probe.storedSize.pixelCount))
+    let rows = Double(min(keptRows, probe.storedSize.height)) * width * Double(max(3, probe.channels))
+    let views = variants.reduce(0) { $0 + min(Double($1.size.pixelCount), pixels) }
+    let decoder: Double =
       switch probe.format {
       case .jpeg:
         // Coefficients, at up to four times the sides of the thumbnails.
-        13 * min(stored.pixelCount / 4, 16 * views)
-          + (probe.isProgressive ? scansOfProgressive + (stored.width + 31) * 288 : 0)
-      case .heif, .avif, .webp: (4 << 20) + 4 * stored.pixelCount
-      default: 4 << 20
+        13 * min(pixels / 4, 16 * views)
+          + (probe.isProgressive ? Double(scansOfProgressive) + (width + 31) * 288 : 0)
+      case .heif, .avif, .webp: 0x1p22 + 4 * pixels
+      default: 0x1p22
       }
-    return fixed + 2 * rows + 9 * views + decoder
+    // Headers may claim anything.
+    let bytes = 2 * rows * Double(max(8, probe.bitsPerSample)) / 8 + 9 * views + decoder
+    return fixed + Int(min(bytes, 0x1p50))
   }
 
   /// The peak of one pass in bytes: during decoding, or, once the decoder's memory is free, while the thumbnails are
