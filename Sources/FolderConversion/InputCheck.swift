@@ -60,17 +60,22 @@ final class InputCheck: Sendable {
         let isPublished = plan.options.site != nil && session.root?.mayHave(path.bytes) == true
         guard kind == .regular || kind == .link || isPublished else { continue }
         if kind == .folder, session.root?.names(in: path.bytes) != nil { continue }
-        if isLinked(path, in: list) {
-          orphan.isLinked = true
-        } else if !mayBeLinked(path, in: list),
-          index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
-        {
-          orphan.outputs.append(path)
-        } else {
-          orphan.changed.append(path)
-        }
+        judge(path, of: &orphan, list)
       }
       return orphan
+    }
+  }
+
+  /// Whether an output is removed, or stays: a link leads to it, or may, or it is not what was written.
+  private func judge(_ path: RawPath, of orphan: inout ConversionOrphan, _ list: InputList) {
+    if isLinked(path, in: list) {
+      orphan.isLinked = true
+    } else if !mayBeLinked(path, in: list),
+      index.written(path.bytes, asIn: index.entries(naming: path.bytes)) != nil
+    {
+      orphan.outputs.append(path)
+    } else {
+      orphan.changed.append(path)
     }
   }
 
@@ -111,12 +116,10 @@ final class InputCheck: Sendable {
       for path in orphan.outputs {
         if !path.bytes.starts(with: SiteNames.originals) {
           left.outputs.append(path)
-        } else if list.map({ isLinked(path, in: $0) }) ?? true {
-          left.isLinked = true
-        } else if list.map({ mayBeLinked(path, in: $0) }) ?? true {
-          left.changed.append(path)
+        } else if let list {
+          judge(path, of: &left, list)
         } else {
-          left.outputs.append(path)
+          left.isLinked = true
         }
       }
       return left

@@ -98,7 +98,7 @@ final class Renderer: Sendable {
     if case .failure(let refusal) = header, body.admitsUnsafe, let format = refusal.helperFormat {
       return Progress(body: body, next: .decode(runner.decode(variants, of: body, unplanned: format, for: job)))
     }
-    let probe = try mapped { () throws(CodecError) in try header.get() }
+    let probe = try header.mapError { ThumbnailError($0, of: configuration) }.get()
     var progress = Progress(body: body, next: .done(.done([], plan: nil)))
     var fitting = variants
     if let most = job.policy.options.strangersPixels {
@@ -198,11 +198,6 @@ final class Renderer: Sendable {
       return RenderedThumbnail(made.variant, result)
     }
     return .done(made, plan: plan.isEmpty ? nil : plan)
-  }
-
-  /// Maps the codec's errors.
-  private func mapped<Value>(_ body: () throws(CodecError) -> Value) throws(ThumbnailError) -> Value {
-    do throws(CodecError) { return try body() } catch { throw ThumbnailError(error, of: configuration) }
   }
 }
 
