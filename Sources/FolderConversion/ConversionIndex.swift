@@ -123,6 +123,8 @@ final class ConversionIndex: Sendable {
     guard !named.isEmpty, let (file, state) = try? root?.file(relative), state.kind == .regular,
       clibc_is_being_written(file.rawValue) != 1, Self.mayName(RawPath(bytes: relative).folder, in: root, stranger)
     else { return nil }
+    // Originals that are mounted in the place of their copies have the same bytes.
+    if relative.starts(with: SiteNames.originals), root?.isMounted(file) == true { return nil }
     let body = ByteSource.file(file, count: state.byteCount)
     let fitting = named.filter { $0.1.byteCount == state.byteCount }
     if fitting.contains(where: { $0.1.digest != nil }), let digest = try? body.digest(),

@@ -115,6 +115,16 @@ package final class RootFolder: Sendable {
     return nil
   }
 
+  /// Whether a file in it is seen through a mount within it.
+  package func isMounted(_ file: FileDescriptor) -> Bool {
+    let mounts = [folder, file].map { file in
+      var status = statx()
+      return statx(file.rawValue, "", 0x1000 /* AT_EMPTY_PATH */, UInt32(STATX_MNT_ID), &status) == 0
+        ? status.stx_mnt_id : 0
+    }
+    return mounts[0] != mounts[1]
+  }
+
   /// Opens a file that is not a link.
   package func file(
     _ relative: [UInt8], writing: Bool = false
