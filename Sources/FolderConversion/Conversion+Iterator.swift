@@ -28,30 +28,31 @@ extension Conversion {
   /// Delivers results, and bounds the inputs in flight to a few for each worker.
   public final class Iterator: AsyncIteratorProtocol {
     private let conversion: Conversion
-    private let tasks: TaskWindow<InputConversion.Outcome?>
-    private var stale = Deque<StaleInput>()
     private var ready = Deque<ConversionResult>()
+    private var outcomes: ArraySlice<InputConversion.Outcome> = []
     private var isExhausted = false
 
-    init(_ conversion: Conversion) {
-      self.conversion = conversion
-      tasks = TaskWindow(capacity: conversion.window, tasks: conversion.running, waitsWhenCancelled: true)
-    }
+    init(_ conversion: Conversion) { self.conversion = conversion }
+
+    deinit { conversion.lanes?.stop() }
 
     /// The next completed result; nil at the end. In a cancelled task, the results that still completed.
     public func next() async -> ConversionResult? {
       while true {
         if Task.isCancelled { stop() }
-        while tasks.hasRoom, let input = stale.popFirst() {
-          tasks.start { [work = conversion.work] _ in await work?.convert(input) }
-        }
         if let result = ready.popFirst() { return result }
-        if stale.isEmpty, !isExhausted {
+        if !isExhausted, conversion.lanes?.needsInputs != false {
           await look()
-        } else if !tasks.isEmpty {
-          if let result = await nextOutcome() { return result }
+        } else if let outcome = outcomes.popFirst() {
+          if let error = outcome.endsRun {
+            conversion.fail(error)
+            stop()
+          }
+          conversion.count(outcome.result)
+          return outcome.result
         } else {
-          return nil
+          outcomes = await conversion.lanes?.next()[...] ?? []
+          if outcomes.isEmpty { return nil }
         }
       }
     }
@@ -61,6 +62,7 @@ extension Conversion {
         isExhausted = true
         return
       }
+      var stale: [StaleInput] = []
       for finding in findings {
         switch finding {
         case .unchanged: break
@@ -70,23 +72,13 @@ extension Conversion {
           conversion.count(result)
         }
       }
-    }
-
-    private func nextOutcome() async -> ConversionResult? {
-      guard case .output(let outcome?) = await tasks.next() else { return nil }
-      if let error = outcome.endsRun {
-        conversion.fail(error)
-        stop()
-      }
-      conversion.count(outcome.result)
-      return outcome.result
+      conversion.lanes?.add(stale)
     }
 
     /// Starts nothing more, and cancels the work in flight.
     private func stop() {
       isExhausted = true
-      stale.removeAll()
-      conversion.running.cancelAll()
+      conversion.lanes?.stop()
     }
   }
 }

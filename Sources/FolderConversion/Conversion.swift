@@ -25,9 +25,8 @@ public final class Conversion: AsyncSequence, Sendable {
   private let changes: TreeChanges?
   /// Nil in a dry run.
   let work: InputConversion?
+  let lanes: ConversionLanes?
   var pool: WorkerPool { session.pool }
-  let window: Int
-  let running = TaskBag()
   let state: Mutex<State>
 
   struct State {
@@ -41,8 +40,8 @@ public final class Conversion: AsyncSequence, Sendable {
     (self.plan, self.session, self.changes) = (plan, session, changes)
     count = plan.count
     check = InputCheck(plan: plan, session: session, changes)
-    window = 4 * (session.pipeline?.configuration.jobs ?? 1)
     work = InputConversion(plan, session)
+    lanes = work.map { ConversionLanes($0) }
     state = Mutex(State(started: session.stays ? .now : session.started))
   }
 
@@ -126,8 +125,8 @@ public final class Conversion: AsyncSequence, Sendable {
   /// Waits for the work in flight, completes the index unless others follow, and returns the summary. Call it once,
   /// whether all results were consumed or not, also after a cancellation.
   public func finish() async -> ConversionSummary {
-    running.cancelAll()
-    await running.waitForAll()
+    lanes?.stop()
+    while await lanes?.next().isEmpty == false {}
     if let folder = session.folder {
       if !session.stays { await session.finish() }
       if let failure = folder.index.failure {

@@ -1,6 +1,5 @@
 import Exports
 import Foundation
-import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
@@ -8,10 +7,9 @@ import Thumbnailer
 final class InputConversion: Sendable {
   private let plan: ConversionPlan
   private let variants: [Variant]
-  private let pipeline: ThumbnailPipeline
+  let pipeline: ThumbnailPipeline
   private let claims: ClaimedNames
   private let destination: Destination
-  private let pool: WorkerPool
   private let session: ConversionSession
 
   /// Nil in a dry run.
@@ -19,7 +17,7 @@ final class InputConversion: Sendable {
     guard let pipeline = session.pipeline,
       let destination = session.folder.map(Destination.folder) ?? plan.options.desktop.map({ .desktop($0) })
     else { return nil }
-    (self.plan, self.pipeline, self.destination, pool) = (plan, pipeline, destination, session.pool)
+    (self.plan, self.pipeline, self.destination) = (plan, pipeline, destination)
     self.session = session
     variants = plan.options.variants
     // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
@@ -38,8 +36,8 @@ final class InputConversion: Sendable {
     var endsRun: ConversionError?
   }
 
-  /// Converts an input. Nil if the task was cancelled before anything was written.
-  func convert(_ input: StaleInput) async -> Outcome? {
+  /// Converts an input. Nil if it was cancelled before anything was written. Blocks.
+  func convert(_ input: StaleInput, _ cancellation: CancellationFlag) -> Outcome? {
     let started = ContinuousClock.now
     let path = plan.list.absolutePath(at: input.index)
     func failed(_ failure: ConversionFailure, endsRun: ConversionError? = nil) -> Outcome {
@@ -49,9 +47,8 @@ final class InputConversion: Sendable {
     var input = input
     // A file that changes while it is read is tried a second time: its writer has probably finished by then.
     for isLastAttempt in [false, true] {
-      let (responses, written) = await makeAndWrite(input)
-      switch written {
-      case nil: return nil
+      guard let made = makeAndWrite(input, cancellation) else { return nil }
+      switch made.written {
       case .notMade(let error) where error.code == ConversionFailure.video:
         return Outcome(
           result: plan.result(
@@ -63,15 +60,14 @@ final class InputConversion: Sendable {
         }
         if error.isOfSource {
           session.noteFailure(of: path, input.state)
-          await recordFailure(of: input)
+          recordFailure(of: input)
         }
         return failed(ConversionFailure(error))
       case .outputs(let outputs):
-        let made = responses.lazy.compactMap { try? $0.get() }
         return Outcome(
           result: plan.result(
-            of: input.index, .converted, outputs: outputs, plan: made.compactMap(\.plan).first,
-            preview: made.compactMap(\.thumbnail.source.preview).first, duration: .now - started))
+            of: input.index, .converted, outputs: outputs, plan: made.plan, preview: made.preview,
+            duration: .now - started))
       case .changed(let state) where !isLastAttempt:
         input.state = state
       case .changed:
@@ -96,18 +92,18 @@ final class InputConversion: Sendable {
   }
 
   /// Records for later runs that a picture cannot be shown.
-  private func recordFailure(of input: StaleInput) async {
+  private func recordFailure(of input: StaleInput) {
     guard case .desktop(let desktop) = destination,
       let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state)
     else { return }
-    await pool.runToEnd { desktop.noteFailure(of: picture) }
+    desktop.noteFailure(of: picture)
   }
 
-  private typealias Made = ([Result<ThumbnailResponse, ThumbnailError>], Written?)
+  /// What has become of an input, its plan, and the preview that was used.
+  private typealias Made = (written: Written, plan: String?, preview: UsedPreview?)
 
-  /// Makes the thumbnails and writes them, on the worker that makes them. Nil if the task was cancelled before anything
-  /// was written.
-  private func makeAndWrite(_ input: StaleInput) async -> Made {
+  /// Makes the thumbnails and writes them. Nil if it was cancelled before anything was written.
+  private func makeAndWrite(_ input: StaleInput, _ cancellation: CancellationFlag) -> Made? {
     let path = plan.list.absolutePath(at: input.index)
     let source = ImageSource.file(at: path, in: input.state) { [plan] () throws(SystemFailure) in
       let opened = try plan.list.open(at: input.index)
@@ -115,34 +111,13 @@ final class InputConversion: Sendable {
       if opened.state != input.state { throw SystemFailure(code: ESTALE) }
       return opened
     }
-    let writing = Writing()
-    var requests = variants.map { ThumbnailRequest(source, variant: $0) }
-    requests[0].onRendered = { [self] made in
-      let thumbnails = variants.compactMap { made[$0] }
-      if thumbnails.count == variants.count, writing.begin() {
-        writing.result.resume(with: .success(write(thumbnails, of: input)))
-      }
-    }
-    let responses = await pipeline.responses(for: requests)
-    if !writing.begin() {
-      // What has begun is waited for, even if the task was cancelled meanwhile.
-      return (responses, await writing.result.wait {}.get())
-    }
     do throws(ThumbnailError) {
-      let thumbnails = try responses.map { (response) throws(ThumbnailError) in try response.get().thumbnail }
-      return (responses, try? await pool.run { [self] _ in write(thumbnails, of: input) })
+      let (results, plan) = try pipeline.thumbnails(variants, ofFile: source, cancellation: cancellation)
+      let thumbnails = try results.map { (result) throws(ThumbnailError) in try result.get() }
+      return (write(thumbnails, of: input), plan, thumbnails.lazy.compactMap(\.source.preview).first)
     } catch {
-      return (responses, error == .cancelled ? nil : .notMade(error))
+      return error == .cancelled ? nil : (.notMade(error), nil, nil)
     }
-  }
-
-  /// The thumbnails of an input are written once: by the worker that made them, or by the input's task.
-  private final class Writing: Sendable {
-    let result = Promise<Written, Never>()
-    private let hasBegun = Atomic(false)
-
-    /// Whether the caller is the one that writes.
-    func begin() -> Bool { !hasBegun.exchange(true, ordering: .acquiringAndReleasing) }
   }
 
   private enum Written: Sendable {

@@ -215,5 +215,5 @@ package final class CancellationFlag: Sendable {
   package var isSet: Bool { flag.load(ordering: .relaxed) }
 
   /// Asks the work to stop.
-  func set() { flag.store(true, ordering: .relaxed) }
+  package func set() { flag.store(true, ordering: .relaxed) }
 }

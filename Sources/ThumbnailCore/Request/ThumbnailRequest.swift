@@ -17,10 +17,6 @@ public struct ThumbnailRequest: Sendable {
   public var timeout: Duration?
   /// The server's client whose share of the decodes the request uses. Nil: no client's.
   package var client: String?
-  /// Called with the thumbnails that a decode has made, on the worker that made them and before any waiter gets them.
-  /// It may block, as to write files. Called only for a request that starts its job, once for each decode, and also with
-  /// the variants of requests that have joined the job.
-  package var onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)?
   /// The cache key.
   public var key: CacheKey { CacheKey(source: source.key, variant: variant) }
 

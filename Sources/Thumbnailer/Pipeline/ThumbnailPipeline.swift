@@ -99,6 +99,22 @@ public final class ThumbnailPipeline: Sendable {
     await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
   }
 
+  /// Makes thumbnails of a file, without caches and without joining other requests. Blocks: call it on `lanes`.
+  ///
+  /// - Returns: Each variant's result, in their order, and the plan.
+  /// - Throws: Errors that concern all variants.
+  package func thumbnails(
+    _ variants: [Variant], ofFile source: ImageSource, cancellation: CancellationFlag
+  ) throws(ThumbnailError) -> (results: [Result<Thumbnail, ThumbnailError>], plan: String?) {
+    let job = JobContext(source, policy: stages.policy(for: RequestOptions()), priority: PriorityControl(.visible))
+    let (made, plan) = try stages.renderer.renderHere(
+      variants, from: stages.files.body(for: job), for: job, cancellation)
+    return (variants.map { variant in made.first { $0.variant == variant }?.result ?? .failure(.cancelled) }, plan)
+  }
+
+  /// The threads for `thumbnails(_:ofFile:cancellation:)`.
+  package var lanes: WorkerPool { stages.runner.lanes }
+
   /// Serves memory cache hits at once and waits for the rest. All requests are for one source.
   ///
   /// - Parameter onSilence: Called when the image starts to wait for a silent server, and when the server continues.

@@ -26,35 +26,35 @@
     #expect(!isDownloaded)
   }
 
-  @Test func thumbnailsArePassedOnByTheWorkerBeforeAnyWaiterHasThem() async throws {
-    var request = request(TestImages.url("formats/jpeg-420.jpg").path)
-    let (made, hasReturned) = (Recorder<[Variant: Thumbnail]>(), Counter())
-    request.onRendered = { thumbnails in
-      #expect(hasReturned.value == 0)
-      made.append(thumbnails)
-    }
-    let response = try await pipeline.response(for: request)
-    hasReturned.increment()
-    #expect(made.values.count == 1 && made.values.first?[request.variant]?.data == response.thumbnail.data)
+  /// What a lane makes of the file.
+  private func made(_ sides: [Int], _ cancellation: CancellationFlag = CancellationFlag()) async throws -> [PixelSize?]
+  {
+    let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
+    let variants = sides.map { Variant(size: PixelSize($0, $0)) }
+    return try await pipeline.lanes.run { [pipeline] _ in
+      Result { () throws(ThumbnailError) in
+        try pipeline.thumbnails(variants, ofFile: source, cancellation: cancellation).results.map { try? $0.get().size }
+      }
+    }.get()
   }
 
-  @Test func aRequestThatJoinsIsNotPassedThumbnails() async throws {
+  @Test func aLaneMakesThumbnailsOfAFileWithoutAJob() async throws {
+    #expect(try await made([40, 20]) == [PixelSize(40, 30), PixelSize(20, 15)])
+    #expect(pipeline.statistics.decodes == 1 && pipeline.statistics.rendered == 0)
+  }
+
+  @Test func aLaneWaitsForMemoryUntilItIsCancelled() async throws {
     let memory = pipeline.stages.runner.memory
     let held = memory.reserveFree()
-    let (first, joining) = (Counter(), Counter())
-    var (request, other) = (
-      request(TestImages.url("formats/jpeg-420.jpg").path),
-      request(TestImages.url("formats/jpeg-420.jpg").path)
-    )
-    request.onRendered = { _ in first.increment() }
-    other.onRendered = { _ in joining.increment() }
-    async let response = pipeline.response(for: request)
-    await poll { memory.waiting == 1 }
-    async let joined = pipeline.response(for: other)
-    await poll { pipeline.statistics.joins == 1 }
+    let cancellation = CancellationFlag()
+    async let first = made([40])
+    let second = Task { try await made([40], cancellation) }
+    await poll { memory.waiting == 2 }
+    cancellation.set()
+    await #expect(throws: ThumbnailError.cancelled) { try await second.value }
     held.release()
-    _ = try await (response, joined)
-    #expect(first.value == 1 && joining.value == 0)
+    let sizes = try await first
+    #expect(sizes == [PixelSize(40, 30)])
   }
 
   @Test func requestsThatJoinWhileTheFileWaitsForAWorkerShareItsDecode() async throws {

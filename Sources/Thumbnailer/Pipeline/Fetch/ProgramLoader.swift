@@ -41,7 +41,7 @@ final class ProgramLoader: BodyLoader {
         ImageLoadRequest(
           identity: job.source.identity, byteLimit: job.policy.limits.maximumBytes, priority: job.priority.current))
       if let file = image.file {
-        return try await files.load(for: job, insteadOf: spent, isUserFile: false) { limit in
+        return try await files.load(for: job, isUserFile: false) { limit in
           Result { () throws(DownloadError) in try LocalFile(file.descriptor, in: file.state, byteLimit: limit) }
         }
       }

@@ -17,19 +17,15 @@ final class JobContext: Sendable {
   let progress: BodyProgress
   /// Permits storing the job's thumbnails, until the image is removed.
   let permit: StorePermit
-  /// See `ThumbnailRequest.onRendered`.
-  private let onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)?
   /// The clients whose requests have joined the job. They stay when the requests leave.
   private let joined = Mutex<Set<String>>([])
 
   init(
-    _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = [],
-    onRendered: (@Sendable ([Variant: Thumbnail]) -> Void)? = nil
+    _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = []
   ) {
     self.source = source
     self.policy = policy
     self.priority = priority
-    self.onRendered = onRendered
     self.demand = VariantDemand(demand)
     progress = BodyProgress()
     permit = StorePermit()
@@ -43,13 +39,6 @@ final class JobContext: Sendable {
   func add(_ request: ThumbnailRequest) {
     demand.insert(request.variant)
     if let client = request.client { _ = joined.withLock { $0.insert(client) } }
-  }
-
-  /// Passes new thumbnails to the request that started the job, if it wants them on the worker.
-  func deliver(_ rendered: [RenderedThumbnail]) {
-    guard let onRendered else { return }
-    let thumbnails = rendered.reduce(into: [:]) { $0[$1.variant] = try? $1.result.get() }
-    if !thumbnails.isEmpty { onRendered(thumbnails) }
   }
 }
 

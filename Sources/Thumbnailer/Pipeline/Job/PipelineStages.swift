@@ -15,7 +15,7 @@ final class PipelineStages: Sendable {
   let bodyMemory: WeightedSemaphore
   let downloader: Downloader
   let http: HTTPLoader
-  private let files: FileLoader
+  let files: FileLoader
   private let programs: ProgramLoader
   private let revalidator: Revalidator
   let storedThumbnails: StoredThumbnails

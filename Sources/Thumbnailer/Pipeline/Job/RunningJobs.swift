@@ -100,8 +100,7 @@ final class RunningJobs: Sendable {
   /// Starts a job with the lock held, so that its first access to the table comes after this.
   func start(_ id: JobID, for request: ThumbnailRequest, isRevalidation: Bool = false) -> JobTable<Sink>.Work {
     let context = JobContext(
-      request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority),
-      onRendered: request.onRendered)
+      request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority))
     context.add(request)
     let job = SourceJob(id, context, stages: stages, jobs: self, isRevalidation: isRevalidation)
     // A job only submits work to our own threads, where the priority applies. Its task has its waiters' task priority,

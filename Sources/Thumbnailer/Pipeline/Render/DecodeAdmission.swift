@@ -1,4 +1,5 @@
 import DecodeSandbox
+import Dispatch
 import ImageCodec
 import ThumbnailCore
 
@@ -110,6 +111,25 @@ extension DecodeRunner {
       throw ThumbnailError(error)
     }
     return try await reserve(decode.bytes, of: body, room, for: job)
+  }
+
+  /// The same on the calling thread.
+  func reserveHere(
+    _ decode: Decode, of body: ByteSource, for job: JobContext, _ cancellation: CancellationFlag
+  ) throws(ThumbnailError) -> DecodeReservation {
+    if let reservation = reserveNow(decode, for: job) { return reservation }
+    let result = Handover<Result<DecodeReservation, ThumbnailError>>()
+    let end = DispatchSemaphore(value: 0)
+    let waiting = Task {
+      do throws(ThumbnailError) {
+        result.value = .success(try await reserve(decode, of: body, for: job))
+      } catch {
+        result.value = .failure(error)
+      }
+      end.signal()
+    }
+    while end.wait(timeout: .now() + .milliseconds(20)) == .timedOut { if cancellation.isSet { waiting.cancel() } }
+    return try (result.value ?? .failure(.cancelled)).get()
   }
 
   /// What limits the memory of helpers besides the budget; nil if nothing does.

@@ -24,6 +24,8 @@ final class DecodeRunner: Sendable {
   let turns: DecodeTurns
   /// The threads for codec work and for opening files.
   let workers: WorkerPool
+  /// The threads that make thumbnails of files one after the other, and wait for memory. `workers` does not.
+  let lanes: WorkerPool
   /// Nil if everything is decoded in process.
   let helpers: HelperPool?
   private let monitor: PipelineMonitor
@@ -42,10 +44,15 @@ final class DecodeRunner: Sendable {
     turns = DecodeTurns(workers: configuration.jobs, bytes: budget.decodeShare)
     // While a helper decodes, its thread waits; another one encodes what came of the image before, so that no helper
     // waits for that.
-    workers = WorkerPool(
-      name: "thumbnailer.codec", threads: isInProcess ? configuration.jobs : 2 * configuration.jobs,
-      givesWay: configuration.decodesGiveWay
-    ) { Codec.threadWillEnd() }
+    let threads = isInProcess ? configuration.jobs : 2 * configuration.jobs
+    (workers, lanes) = (
+      WorkerPool(name: "thumbnailer.codec", threads: threads, givesWay: configuration.decodesGiveWay) {
+        Codec.threadWillEnd()
+      },
+      WorkerPool(name: "thumbnailer.lane", threads: threads, givesWay: configuration.decodesGiveWay) {
+        Codec.threadWillEnd()
+      }
+    )
     helpers =
       isInProcess ? nil : HelperPool(configuration.isolation, mostWorking: configuration.jobs, takesPrepared: true)
     spare = SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount))
@@ -199,10 +206,12 @@ final class DecodeRunner: Sendable {
     return result.value ?? body()
   }
 
-  private final class Handover<Value>: @unchecked Sendable {
-    // Safety: it is set before the thread signals its end, and read after that.
-    var value: Value?
-  }
+}
+
+/// Passes a value from another thread or task.
+final class Handover<Value>: @unchecked Sendable {
+  // Safety: it is set before the end is signalled, and read after that.
+  var value: Value?
 }
 
 extension ImageSource {

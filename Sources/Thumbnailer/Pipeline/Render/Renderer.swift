@@ -76,17 +76,38 @@ final class Renderer: Sendable {
     }
   }
 
-  /// Works on a worker, which also passes on what is made there.
+  /// Works on a worker.
   private func visit(
     for job: JobContext, _ work: @escaping @Sendable (CancellationFlag) throws(ThumbnailError) -> Progress
   ) async throws(ThumbnailError) -> Progress {
     try await runner.work(for: job) { cancellation in
-      Result { () throws(ThumbnailError) in
-        let progress = try work(cancellation)
-        if case .done(.done(let made, _)) = progress.next, !cancellation.isSet { job.deliver(made) }
-        return progress
-      }
+      Result { () throws(ThumbnailError) in try work(cancellation) }
     }.get()
+  }
+
+  /// Makes all the variants of a whole file on the calling thread, which waits for memory.
+  func renderHere(
+    _ variants: [Variant], from body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
+  ) throws(ThumbnailError) -> (made: [RenderedThumbnail], plan: String?) {
+    var body = body
+    try body.open()
+    var progress = try begin(variants, of: body, for: job)
+    while case .decode(let decode) = progress.next, !cancellation.isSet {
+      let asked = ContinuousClock.now
+      let reservation: DecodeReservation
+      do throws(ThumbnailError) {
+        reservation = try runner.reserveHere(decode, of: progress.body.bytes, for: job, cancellation)
+      } catch {
+        progress.next = .decode(try leavingOut(decode, after: error))
+        continue
+      }
+      try carryOut(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
+    }
+    if cancellation.isSet { throw .cancelled }
+    guard case .done(.done(let made, let plan)) = progress.next else {
+      throw ThumbnailError(.helperFailed(.nonsense(detail: "it needs more of a whole file")), of: configuration)
+    }
+    return (made + progress.refused, plan)
   }
 
   /// Reads the header of an open body.
