@@ -8,9 +8,19 @@ struct GuardedServers {
 
   /// `handler` responds for the public one.
   init(_ handler: @escaping @Sendable (OriginRequest, _ port: Int) -> OriginResponse) throws {
-    hidden = try Origin { _ in .ok([66]) }
-    let port = hidden.port
-    open = try Origin(at: "127.0.0.2", port: port) { handler($0, port) }
+    while true {
+      let hidden = try Origin { _ in .ok([66]) }
+      let port = hidden.port
+      let open: Origin
+      do {
+        open = try Origin(at: "127.0.0.2", port: port) { handler($0, port) }
+      } catch let error as POSIXError where error.code == .EADDRINUSE {
+        // Another test has it there.
+        continue
+      }
+      (self.hidden, self.open) = (hidden, open)
+      return
+    }
   }
 
   /// A guarded configuration for which 127.0.0.2 is public. Names have the addresses of `names`, in turn.
