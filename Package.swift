@@ -118,7 +118,7 @@ let package = Package(
       path: "Benchmarks/ScrollPlayer"
     ),
     .executableTarget(name: "thumbs-decode", dependencies: ["DecodeSandbox"]),
-    .target(name: "TestOrigin", path: "Tests/TestOrigin"),
+    .target(name: "TestOrigin", dependencies: ["CLibC"], path: "Tests/TestOrigin"),
     .target(name: "TestSupport", dependencies: ["TestOrigin", "ThumbnailCore"], path: "Tests/TestSupport"),
     .target(name: "TransportTestSupport", dependencies: ["HTTPTransport"], path: "Tests/TransportTestSupport"),
     // The tests call more of libvips than the program does.

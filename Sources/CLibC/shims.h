@@ -56,6 +56,7 @@ static inline int clibc_is_being_written(int file) {
 
 // Of the C library since 2.28, which declares them for GNU sources only.
 extern int statx(int folder, const char *path, int flags, unsigned mask, struct statx *status);
+extern int pipe2(int ends[2], int flags);
 extern int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags);
 
 /// Renames a file unless the new name exists: 0, or -1 and `errno`, which is EINVAL where the file system cannot.

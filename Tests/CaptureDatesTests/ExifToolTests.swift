@@ -14,12 +14,8 @@ private let hasExifTool = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = ["exiftool"] + arguments
-    let output = Pipe()
-    process.standardOutput = output
     process.standardError = FileHandle.nullDevice
-    try process.run()
-    defer { process.waitUntilExit() }
-    return output.fileHandleForReading.readDataToEndOfFile()
+    return Data(try process.printed().utf8)
   }
 
   @Test func whatItWritesIntoEachFormatIsRead() throws {

@@ -113,11 +113,7 @@
     let process = Process()
     process.executableURL = Self.helper
     process.arguments = ["free", attempt.name, file.path]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
+    let text = try process.printed()
     #expect(text.hasPrefix("done"), "\(attempt): \(text)")
   }
 }

@@ -133,11 +133,7 @@ import TestSupport
       let compiler = Process()
       compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
       compiler.arguments = ["cc", "-E", "-dM", "-include", "asm/unistd.h"] + options + ["-x", "c", "/dev/null"]
-      let output = Pipe()
-      compiler.standardOutput = output
-      try compiler.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      compiler.waitUntilExit()
+      let text = try compiler.printed()
       let macros = text.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 2).map(String.init) }
       let values = Dictionary(
         macros.filter { $0.count == 3 }.map { ($0[1], $0[2]) }, uniquingKeysWith: { first, _ in first })

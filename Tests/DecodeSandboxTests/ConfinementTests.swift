@@ -128,14 +128,9 @@
   }
 
   @Test func aProgramHidesItselfFromOthers() throws {
-    let output = Pipe()
     let process = Process()
     process.executableURL = Self.programs.appendingPathComponent("AttackHelper")
     process.arguments = ["hide"]
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(text == "false true\n")
+    #expect(try process.printed() == "false true\n")
   }
 }

@@ -196,7 +196,10 @@
     while reader.data.count < body.count {
       let length = reader.data.count
       reader.receive(atMost: 64 << 10)
-      if reader.data.count == length, reader.isClosed { break }
+      if reader.data.count == length {
+        if reader.isClosed { break }
+        await Task.yield()
+      }
     }
     #expect(reader.data.count > body.count)
     await fixture.stop()

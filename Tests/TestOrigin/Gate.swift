@@ -1,3 +1,4 @@
+import CLibC
 import Foundation
 
 /// Holds a response back until the test opens the gate. It stays open; opening it again has no effect.
@@ -9,11 +10,7 @@ public final class Gate: Sendable {
 
   /// A closed gate.
   public init() {
-    var ends: [Int32] = [-1, -1]
-    precondition(pipe(&ends) == 0, "no pipe: the process has run out of descriptors")
-    for end in ends { setCloseOnExec(end) }
-    descriptor = ends[0]
-    writeEnd = ends[1]
+    (descriptor, writeEnd) = makePipe()
   }
 
   deinit {
@@ -59,4 +56,11 @@ public func eventually(
     try? await Task.sleep(for: .milliseconds(2))
   }
   return true
+}
+
+/// A pipe whose ends no process inherits that another test starts at the same moment: it would keep them open.
+public func makePipe() -> (read: Int32, write: Int32) {
+  var ends: [Int32] = [-1, -1]
+  precondition(pipe2(&ends, O_CLOEXEC) == 0, "no pipe: the process has run out of descriptors")
+  return (ends[0], ends[1])
 }

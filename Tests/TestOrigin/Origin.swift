@@ -96,9 +96,8 @@ public final class Origin: Sendable {
   private static func boundSocket(
     _ host: String, port: UInt16, isShared: Bool
   ) throws -> (socket: Int32, port: UInt16) {
-    let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard bound >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    setCloseOnExec(bound)
     if isShared { allowSharing(of: bound, true) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

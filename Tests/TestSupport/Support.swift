@@ -57,6 +57,20 @@ extension Data {
   }
 }
 
+extension Process {
+  /// Runs it, and returns what it has printed: into a file, as an end of a pipe would stay open in processes that other
+  /// tests start at the same moment.
+  package func printed() throws -> String {
+    let directory = try TemporaryDirectory()
+    let file = directory.url.appendingPathComponent("printed")
+    try Data().write(to: file)
+    standardOutput = try FileHandle(forWritingTo: file)
+    try run()
+    waitUntilExit()
+    return try String(decoding: Data(contentsOf: file), as: UTF8.self)
+  }
+}
+
 /// Blocks threads until it is opened.
 package final class Latch: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)

@@ -39,7 +39,8 @@ struct Python {
 
   /// Lets a script go on that reads its input, and waits for its end.
   func finish() -> Int32 {
-    try? input.fileHandleForWriting.close()
+    // Its end may stay open in a process that another test has started.
+    try? input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
     process.waitUntilExit()
     return process.terminationStatus
   }

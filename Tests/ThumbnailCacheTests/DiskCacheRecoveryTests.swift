@@ -63,7 +63,7 @@
       for i in range(200):
           db.execute("INSERT INTO piece VALUES (NULL, randomblob(12000))")
       print("ready", flush=True)
-      sys.stdin.read()
+      sys.stdin.readline()
       """, directory.database)
     try writer.waitUntilReady()
     writer.kill()

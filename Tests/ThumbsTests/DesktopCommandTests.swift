@@ -195,14 +195,11 @@
     for name in names {
       let path = folder.appending(name)
       let uri = try #require(DesktopPicture(path, state: FileState(of: path))).uri
-      let (process, pipe) = (Process(), Pipe())
+      let process = Process()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/gio")
       process.arguments = ["info", "-a", "thumbnail::is-valid", uri]
       process.environment = ["XDG_CACHE_HOME": bench.url("xdg").path, "PATH": "/usr/bin:/bin"]
-      process.standardOutput = pipe
-      try process.run()
-      let told = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
+      let told = try process.printed()
       #expect(told.contains("thumbnail::is-valid: TRUE"), "\(uri): \(told)")
     }
   }

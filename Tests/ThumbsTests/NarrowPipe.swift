@@ -9,7 +9,7 @@ final class NarrowPipe {
   private var lineCount = 0
 
   init() throws {
-    (readEnd, writeEnd) = try makePipe()
+    (readEnd, writeEnd) = makePipe()
     let setPipeSize: Int32 = 1031
     _ = fcntl(writeEnd, setPipeSize, 4096)
   }
@@ -37,14 +37,6 @@ final class NarrowPipe {
     }
     return text
   }
-}
-
-/// A pipe whose ends no other process inherits.
-func makePipe() throws -> (read: Int32, write: Int32) {
-  var ends: [Int32] = [-1, -1]
-  guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-  for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-  return (ends[0], ends[1])
 }
 
 extension ThumbsProcess {

@@ -40,7 +40,7 @@
       return request.path == "/0.jpg" ? answer : answer.held(by: gate)
     }
     let list = Data((0..<5).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
-    let output = try makePipe()
+    let output = makePipe()
     let process = try bench.start(
       ["prefetch", "--urls", "-", "--json"], input: .bytes(list), stdout: .descriptor(output.write))
     close(output.write)

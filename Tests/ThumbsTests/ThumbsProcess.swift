@@ -57,7 +57,6 @@ final class ThumbsProcess: Sendable {
     var said: String { String(decoding: stderr, as: UTF8.self) }
   }
 
-  private static let spawning = Mutex(())
   private let state = Mutex(State())
   let pid: pid_t
 
@@ -72,23 +71,17 @@ final class ThumbsProcess: Sendable {
     let inputEnd = input.opened()
     closing.append(inputEnd)
     var reading: [Int32] = []
-    func end(_ output: Output) throws -> Int32 {
+    func end(_ output: Output) -> Int32 {
       if case .descriptor(let descriptor) = output {
         reading.append(-1)
         return descriptor
       }
-      let ends = try makePipe()
+      let ends = makePipe()
       reading.append(ends.read)
       closing.append(ends.write)
       return ends.write
     }
-    // One at a time: else a process of another test could inherit a pipe before it is marked to be closed, and keep it
-    // open.
-    pid = try Self.spawning.withLock { _ in
-      let outputEnd = try end(stdout)
-      let errorEnd = try end(stderr)
-      return try Self.spawn(arguments, environment, directory, [inputEnd, outputEnd, errorEnd], launcher)
-    }
+    pid = try Self.spawn(arguments, environment, directory, [inputEnd, end(stdout), end(stderr)], launcher)
     watch(reading, deadline: deadline)
   }
 

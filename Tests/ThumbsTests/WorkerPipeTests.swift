@@ -7,7 +7,7 @@
   @Test func itReadsNoFasterThanItsResponsesAreRead() async throws {
     // Given a worker with little memory, whose lines come as fast as it takes them
     let (total, slack) = (2500, 1000)
-    let (input, responses) = (try makePipe(), try NarrowPipe())
+    let (input, responses) = (makePipe(), try NarrowPipe())
     let process = try bench.start(
       ["worker", "--memory-budget", "16MiB"], input: .descriptor(input.read),
       stdout: .descriptor(responses.writeEnd))
@@ -34,7 +34,7 @@
   }
 
   @Test func aReaderThatLeavesEndsItQuietly() async throws {
-    let (input, output) = (try makePipe(), try makePipe())
+    let (input, output) = (makePipe(), makePipe())
     let process = try bench.start(["worker"], input: .descriptor(input.read), stdout: .descriptor(output.write))
     close(input.read)
     close(output.write)
@@ -49,7 +49,7 @@
   @Test func aReaderThatLeavesEndsItWhileItWaitsForAServer() async throws {
     let gate = Gate()
     let origin = try Origin { _ in .picture.held(by: gate) }
-    let (input, output) = (try makePipe(), try makePipe())
+    let (input, output) = (makePipe(), makePipe())
     let process = try bench.start(
       ["worker", "--timeout", "3600"], input: .descriptor(input.read), stdout: .descriptor(output.write))
     close(input.read)
@@ -69,7 +69,7 @@
   func aSignalFinishesWhatWasBegunAndReadsNoMore(signal: Int32, status: Int32) async throws {
     let gate = Gate()
     let origin = try Origin { _ in .picture.held(by: gate) }
-    let input = try makePipe()
+    let input = makePipe()
     let process = try bench.start(["worker", "--tar", "shards"], input: .descriptor(input.read))
     close(input.read)
     let lines = Data((0..<3).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
@@ -95,7 +95,7 @@
   }
 
   @Test func aReaderThatStopsDoesNotHoldUpItsEnd() async throws {
-    let (input, responses) = (try makePipe(), try NarrowPipe())
+    let (input, responses) = (makePipe(), try NarrowPipe())
     let process = try bench.start(
       ["worker"], input: .descriptor(input.read), stdout: .descriptor(responses.writeEnd))
     close(input.read)
@@ -119,7 +119,7 @@
       let response = OriginResponse.picture
       return request.path == "/held" ? response.held(by: gate) : response
     }
-    let input = try makePipe()
+    let input = makePipe()
     let process = try bench.start(["worker", "--inline"], input: .descriptor(input.read))
     close(input.read)
     func send(_ path: String) {

@@ -54,7 +54,7 @@
     let expected = try bytes(of: "a")
     // Given a worker whose stdin stays open in the middle of the second shard
     for wanted in [1, 11, 15] {
-      let pipe = try makePipe()
+      let pipe = makePipe()
       let process = try bench.start(arguments("b\(wanted)"), input: .descriptor(pipe.read))
       close(pipe.read)
       let part = Data(input.split(separator: 0x0a).prefix(wanted).map { $0 + [0x0a] }.joined())

@@ -7,13 +7,10 @@
     let provider: URLListProvider
     private let writeEnd: Mutex<FileDescriptor?>
 
-    init() throws {
-      var ends: [Int32] = [-1, -1]
-      let result = pipe(&ends)
-      try #require(result == 0)
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      provider = URLListProvider(.open(FileDescriptor(owning: ends[0]), name: "-"))
-      writeEnd = Mutex(FileDescriptor(owning: ends[1]))
+    init() {
+      let ends = makePipe()
+      provider = URLListProvider(.open(FileDescriptor(owning: ends.read), name: "-"))
+      writeEnd = Mutex(FileDescriptor(owning: ends.write))
     }
 
     func write(_ text: String) {
@@ -158,7 +155,7 @@
   }
 
   @Test func aListWithoutAnEndGivesPagesAndIsNotReadAhead() async throws {
-    let pipe = try Pipe()
+    let pipe = Pipe()
     let stop = CancellationFlag()
     let writer = Thread { pipe.writeEndlessly("https://a.example/x.jpg\n", until: stop) }
     writer.start()
@@ -173,7 +170,7 @@
   }
 
   @Test func aSlowListGivesWhatThereIs() async throws {
-    let pipe = try Pipe()
+    let pipe = Pipe()
     pipe.write("https://a.example/1.jpg\nhttps://a.exa")
     let first = try await pipe.provider.search(PhotoQuery(), at: nil)
     #expect(first.photos.map(\.id) == ["https://a.example/1.jpg"])
@@ -185,7 +182,7 @@
   }
 
   @Test func waitingForALineCanBeCancelledAndNothingIsLost() async throws {
-    let pipe = try Pipe()
+    let pipe = Pipe()
     pipe.write("# nothing yet\nhttps://a.exa")
     let task = Task { try await pipe.provider.search(PhotoQuery(), at: nil) }
     #expect(await eventually { pipe.provider.isReading })

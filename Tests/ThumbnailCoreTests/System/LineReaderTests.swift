@@ -63,15 +63,14 @@
   }
 
   @Test func aPipeWithoutInputIsIdle() throws {
-    var ends: [Int32] = [0, 0]
-    try #require(pipe(&ends) == 0)
-    defer { close(ends[1]) }
-    var reader = LineReader(FileDescriptor(owning: ends[0]))
+    let ends = makePipe()
+    defer { close(ends.write) }
+    var reader = LineReader(FileDescriptor(owning: ends.read))
     guard case .idle = reader.next(patience: 1) else {
       Issue.record("an empty pipe was read")
       return
     }
-    try #require(write(ends[1], "a\n", 2) == 2)
+    try #require(write(ends.write, "a\n", 2) == 2)
     guard case .line(.text([0x61], number: 1)) = reader.next(patience: 1000) else {
       Issue.record("the line was not read")
       return
