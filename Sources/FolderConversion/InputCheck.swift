@@ -82,8 +82,8 @@ final class InputCheck: Sendable {
   /// Whether a link among the inputs leads to an output.
   private func isLinked(_ path: RawPath, in list: InputList) -> Bool {
     if list.linkedOutputs.isEmpty { return false }
-    let output = session.root?.path.resolved?.appending(path.bytes)
-    return list.linkedOutputs.contains { output?.isWithin($0) == true }
+    return session.root?.path.resolved?.appending(path.bytes).places.contains { list.linkedOutputs.contains($0) }
+      == true
   }
 
   /// Whether a link may lead to the only copy of an original: one that leads nowhere here, as in a container, or has the

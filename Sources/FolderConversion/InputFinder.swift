@@ -103,7 +103,7 @@ struct InputFinder {
 
   private mutating func takeFolder(_ path: RawPath, listed: Bool) throws(ConversionError) {
     let absolute = path.resolved ?? path
-    if let output, absolute.isWithin(output.path) {
+    if let output, absolute.places.contains(output.state.id) {
       if listed {
         return list.addProblem(path, .skipped, code: "own-output", "it lies in the output folder")
       }
@@ -141,7 +141,7 @@ struct InputFinder {
 
   private mutating func addFileFolder(_ written: [UInt8], listed: Bool) -> (index: Int, isOwnOutput: Bool) {
     let absolute = Self.absoluteFolder(of: RawPath(bytes: written))
-    let isOwnOutput = output.map { absolute.isWithin($0.path) } ?? false
+    let isOwnOutput = output.map { absolute.places.contains($0.state.id) } ?? false
     if !isOwnOutput, let state = try? FileState(of: absolute) { list.folderIDs.insert(state.id) }
     let prefix = listed ? Self.keptFolders(written) : []
     let root = list.addRoot(.init(path: written, absolute: Self.withSlash(absolute.bytes), prefix: prefix))
@@ -211,12 +211,14 @@ struct InputFinder {
     if entry.isHidden { return leaveOut(list.absolutePath(path, of: root)) }
     let target = entry.isLink && output != nil ? folder.opened.appending(entry.name).resolved : nil
     if entry.isLink, target == nil { list.mayMissLinks = true }
-    if let output, let target, target.isWithin(output.path),
+    if let output, let target, case let places = target.places, places.contains(output.state.id),
+      let place = try? FileState(of: target).id,
+      case let originals = output.path.appending(SiteNames.originals.dropLast()),
       // One to the whole folder is a way to look at it.
-      !output.path.appending(SiteNames.originals.dropLast()).isWithin(target)
+      !originals.places.contains(place)
     {
-      list.linkedOutputs.append(target)
-      if target.isWithin(output.path.appending(SiteNames.originals.dropLast())) { noteFolders(target) }
+      list.linkedOutputs.insert(place)
+      if let copies = try? FileState(of: originals).id, places.contains(copies) { noteFolders(target) }
     }
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {
       list.unlisted.append(list.absolutePath(path, of: root))
@@ -231,7 +233,7 @@ struct InputFinder {
     case .folder:
       // A link may point into the output folder.
       guard entry.isLink, let output else { return true }
-      return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true
+      return folder.opened.appending(entry.name).resolved.map { !$0.places.contains(output.state.id) } ?? true
     case .regular:
       list.add(entry.name, kind: self.kind(byName: entry.name), in: index)
     case .link:

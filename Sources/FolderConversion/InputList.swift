@@ -57,8 +57,8 @@ struct InputList: Sendable {
   private var roots: [Root] = []
   /// The folders that were listed.
   var folderIDs: Set<FileState.ID> = []
-  /// What links among the inputs lead to in the output folder, resolved: it may be all that is left of originals.
-  var linkedOutputs: [RawPath] = []
+  /// What links among the inputs lead to in the output folder: it may be all that is left of originals.
+  var linkedOutputs: Set<FileState.ID> = []
   /// Whether there may be other such links: one leads nowhere, or a folder cannot be listed.
   var mayMissLinks = false
   /// Those that are left out, if pairs count as one picture.

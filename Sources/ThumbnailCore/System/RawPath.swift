@@ -124,4 +124,15 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     return bytes.count == folder.bytes.count || folder.bytes.last == Self.slash
       || bytes[folder.bytes.count] == Self.slash
   }
+
+  /// What this, a resolved path, leads to, and the folders in which that lies, however they are written: some disks know
+  /// no case.
+  package var places: [FileState.ID] {
+    var (place, found): (RawPath, [FileState.ID]) = (self, [])
+    while !place.bytes.isEmpty {
+      if let state = try? FileState(of: place) { found.append(state.id) }
+      place = RawPath(bytes: place.folder.dropLast())
+    }
+    return found
+  }
 }
