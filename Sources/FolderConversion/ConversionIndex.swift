@@ -57,8 +57,7 @@ final class ConversionIndex: Sendable {
   ///
   /// - Parameter isPrivate: Whether only its owner may read the paths in it, since others see the folder.
   init(_ root: RootFolder?, isPrivate: Bool = false) {
-    let place = (try? root?.folder([])).flatMap { Self.status($0) }
-    let isSticky = place.map { $0.st_mode & S_ISVTX != 0 } ?? false
+    let place = Self.state(of: [], in: root)
     permissions = isPrivate ? 0o600 : 0o644
     self.root = root
     var unfinished: [[UInt8]] = []
@@ -74,14 +73,12 @@ final class ConversionIndex: Sendable {
         opened = nil
       }
       guard let (file, found) = opened, found.kind == .regular else { return }
-      guard let place, let own = Self.status(file) else { return state.failure = SystemFailure(code: EIO) }
-      guard
-        // Where only the owner of a file may remove it (`/tmp`), no other user says which are ours.
-        !FileState.isPlanted(by: own.st_uid, in: place.st_mode, of: place.st_uid),
-        !isSticky || own.st_mode & 0o022 == 0
-      else { return }
-      let isOwn = [geteuid(), 0].contains(own.st_uid)
-      if !isOwn || own.st_mode & place.st_mode & 0o022 != 0 { state.stranger = own.st_uid }
+      guard let place else { return state.failure = SystemFailure(code: EIO) }
+      // Where only the owner of a file may remove it (`/tmp`), no other user says which are ours.
+      let isSticky = place.permissions & S_ISVTX != 0
+      if found.isPlanted(in: place) || isSticky && found.permissions & 0o022 != 0 { return }
+      let isOwn = [geteuid(), 0].contains(found.owner)
+      if !isOwn || found.permissions & place.permissions & 0o022 != 0 { state.stranger = found.owner }
       let body = ByteSource.file(file, count: found.byteCount)
       do {
         guard try body.read(at: 0, length: Self.header.count) == Self.header else { return }
@@ -95,22 +92,20 @@ final class ConversionIndex: Sendable {
     unfinishedFolders = unfinished.filter { Self.mayName($0, in: root, stranger) }
   }
 
-  private static func status(_ file: FileDescriptor) -> stat? {
-    var status = stat()
-    return fstat(file.rawValue, &status) == 0 ? status : nil
+  private static func state(of folder: some Collection<UInt8>, in root: RootFolder?) -> FileState? {
+    (try? root?.folder(folder)).flatMap { try? FileState(ofOpen: $0) }
   }
 
   /// Whether who may have written the index may remove what is in a folder anyway.
   private static func mayName(_ folder: some Collection<UInt8>, in root: RootFolder?, _ stranger: uid_t?) -> Bool {
     guard let stranger else { return true }
-    guard let home = (try? root?.folder([])).flatMap(status), let place = (try? root?.folder(folder)).flatMap(status)
-    else { return false }
+    guard let home = state(of: [], in: root), let place = state(of: folder, in: root) else { return false }
     // A server of NFS may give all files there to nobody.
     let isSomebody = stranger != FileState.nobody || root?.path.withCString(clibc_file_system) == 0x6969
-    if place.st_uid == stranger, stranger != geteuid(), isSomebody { return true }
+    if place.owner == stranger, stranger != geteuid(), isSomebody { return true }
     // Another group has other members.
-    let shared: mode_t = place.st_gid == home.st_gid ? home.st_mode & 0o020 | 0o002 : 0o002
-    return place.st_mode & shared != 0 && place.st_mode & S_ISVTX == 0
+    let shared: mode_t = place.group == home.group ? home.permissions & 0o020 | 0o002 : 0o002
+    return place.permissions & shared != 0 && place.permissions & S_ISVTX == 0
   }
 
   /// The state of a file if it is still what was written for one of these entries.

@@ -15,9 +15,8 @@ enum FileRules {
       let place = open(path, csandbox_open_path | O_CLOEXEC)
       guard place >= 0 else { continue }
       let file = FileDescriptor(owning: place)
-      var status = stat()
-      guard fstat(file.rawValue, &status) == 0 else { continue }
-      let isFolder = status.st_mode & S_IFMT == S_IFDIR
+      guard let state = try? FileState(ofOpen: file) else { continue }
+      let isFolder = state.kind == .folder
       guard csandbox_landlock_allow_reading(rules.rawValue, file.rawValue, isFolder ? 1 : 0) == 0 else { throw .last }
     }
     guard csandbox_landlock_enforce(rules.rawValue) == 0 else { throw .last }

@@ -48,11 +48,10 @@ enum CachePrivacy {
       return
     }
     for suffix in ["", "-wal", "-shm"] {
-      var status = stat()
-      guard lstat(path + suffix, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0,
-        status.st_uid == geteuid()
+      guard let state = try? FileState(of: RawPath(path + suffix), followingLinks: false), state.kind == .regular,
+        state.permissions & 0o077 != 0, state.owner == geteuid()
       else { continue }
-      chmod(path + suffix, status.st_mode & 0o700)
+      chmod(path + suffix, state.permissions & 0o700)
     }
   }
 

@@ -44,8 +44,10 @@ package struct FileState: Equatable, Sendable {
   package let byteCount: Int
   /// The number of its names (hard links).
   package let linkCount: Int
-  /// The permission bits, which are not compared.
+  /// The permission bits, which are not compared, nor is whose it is.
   package let permissions: mode_t
+  package let owner: uid_t
+  package let group: gid_t
   package let modificationTime: timespec
   /// Reading changes it, so it is not compared.
   package let accessTime: timespec
@@ -72,6 +74,7 @@ package struct FileState: Equatable, Sendable {
     byteCount = max(0, min(Int(status.st_size), Self.longest))
     linkCount = Int(clamping: status.st_nlink)
     permissions = status.st_mode & 0o7777
+    (owner, group) = (status.st_uid, status.st_gid)
     (modificationTime, accessTime) = (Self.time(status.st_mtim), Self.time(status.st_atim))
     changeTime = status.st_ctim
   }
@@ -134,9 +137,9 @@ extension FileState {
   /// The number of all who have none in a user namespace.
   package static let nobody: uid_t = 65_534
 
-  /// Whether a file's owner is another user, who has put it into a folder where only the owner of a file may remove it
+  /// Whether the owner is another user, who has put it into a folder where only the owner of a file may remove it
   /// (`/tmp`), and which is not that user's own.
-  package static func isPlanted(by owner: uid_t, in mode: mode_t, of host: uid_t) -> Bool {
-    mode & S_ISVTX != 0 && owner != geteuid() && (owner != host || owner == nobody)
+  package func isPlanted(in folder: FileState) -> Bool {
+    folder.permissions & S_ISVTX != 0 && owner != geteuid() && (owner != folder.owner || owner == Self.nobody)
   }
 }

@@ -80,9 +80,8 @@ extension NewFile {
     // Another worker that has just named it still has it open.
     let there = try root.replaced(name.bytes, by: self, mayBeOpen: true, isInput: { _ in false }, { _ in false })
     guard let there else { return false }
-    var own = stat()
     // Synced before it gets its name: a beginning is no worker's.
-    guard fstat(file.rawValue, &own) == 0, there.byteCount == own.st_size else { throw SystemFailure(code: EEXIST) }
+    guard there.byteCount == (try FileState(ofOpen: file)).byteCount else { throw SystemFailure(code: EEXIST) }
     return true
   }
 }

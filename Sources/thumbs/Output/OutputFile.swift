@@ -150,12 +150,11 @@ struct OutputFile: ~Copyable, Sendable {
 
   /// Whether both paths lead to the same regular file, by another mount, too; `-` is the standard input.
   static func isSameFile(_ one: RawPath, _ other: String) -> Bool {
-    var status = stat()
-    let isInput = one == RawPath("-") && fstat(Console.standard.input, &status) == 0
+    let input = one == RawPath("-") ? try? FileState(ofOpen: Console.standard.input) : nil
     let states: (FileState?, FileState?)
     // A file whose state cannot be read may be the same.
     do {
-      states = (isInput ? FileState(status) : try state(of: one), try state(of: RawPath(other)))
+      states = (input != nil ? input : try state(of: one), try state(of: RawPath(other)))
     } catch {
       return ![EACCES, ENAMETOOLONG].contains(error.code)
     }
@@ -163,9 +162,9 @@ struct OutputFile: ~Copyable, Sendable {
     let pool = RawPath(other).pool
     if ([second] + pool.files).contains(where: first.mayBeSameFile) { return true }
     // What a pool hides has the same name.
-    let own = (isInput ? RawPath("/dev/stdin") : one).resolved
+    let own = (input == nil ? one : RawPath("/dev/stdin")).resolved
     if pool.files.isEmpty, pool.mayHideOthers, own?.name == RawPath(other).resolved?.name { return true }
-    guard !isInput, first.device != second.device,
+    guard input == nil, first.device != second.device,
       let files = try? (RootFolder.file(at: one), RootFolder.file(at: RawPath(other)))
     else { return false }
     return (try? RootFolder.areSameBytes(files.0, files.1)) ?? true
@@ -179,9 +178,8 @@ struct OutputFile: ~Copyable, Sendable {
   /// Whether another user has put a link into a folder of all (`/tmp`): the kernel need not protect from it.
   private static func isPlanted(_ link: RawPath) -> Bool {
     let folder = link.folder.isEmpty ? RawPath(".") : RawPath(bytes: link.folder)
-    var (own, place) = (stat(), stat())
-    guard link.withCString({ lstat($0, &own) }) == 0, folder.withCString({ stat($0, &place) }) == 0 else { return true }
-    return FileState.isPlanted(by: own.st_uid, in: place.st_mode, of: place.st_uid)
+    guard let place = try? FileState(of: folder) else { return true }
+    return (try? FileState(of: link, followingLinks: false))?.isPlanted(in: place) ?? true
   }
 
   /// The path with symbolic links resolved, whether or not the target exists, and the number of the file if it is one
