@@ -225,11 +225,14 @@ final class ConnectionHandler: ChannelInboundHandler {
       head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers),
       isSecure: configuration.isProxy(peer) && head.headers["x-forwarded-proto"] == ["https"])
     state = .responding(Exchange(head: head, begun: begun, keepsAlive: keepsAlive))
-    if let response = responder.immediateResponse(to: request) { return write(response) }
-    let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-    task = connections.respond { [responder, request, loop = context.eventLoop] in
-      let response = await responder.response(to: request)
-      loop.execute { handler.value.write(response) }
+    switch responder.answer(to: request) {
+    case .now(let response): write(response)
+    case .later(let work):
+      let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+      task = connections.respond { [loop = context.eventLoop] in
+        let response = await work()
+        loop.execute { handler.value.write(response) }
+      }
     }
   }
 

@@ -7,12 +7,8 @@ package protocol HTTPResponder: Sendable {
   /// The longest body, in bytes, that a request with this head may have. A longer one is refused with status 413.
   func bodyLimit(for head: HTTPRequestHead) -> Int
 
-  /// The response, if it can be made at once; nil leaves it to `response(to:)`. Called on the event loop: it must return
-  /// within microseconds.
-  func immediateResponse(to request: ServerRequest) -> ServerResponse?
-
-  /// The response. The calling task is cancelled when the client closes the connection.
-  func response(to request: ServerRequest) async -> ServerResponse
+  /// The response, or what makes it. Called on the event loop: it must return within microseconds.
+  func answer(to request: ServerRequest) -> ServerAnswer
 
   /// The response to a request that the server itself refuses: because it is malformed, too long or too slow, with 429
   /// because its client has used up its part of the memory, and with 503 because no memory is left. Less than 1 KiB.
@@ -92,6 +88,13 @@ package struct ServerResponse: Sendable {
   package init(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: Body = .bytes(Data())) {
     (self.status, self.headers, self.body) = (status, headers, body)
   }
+}
+
+/// How a request is responded to.
+package enum ServerAnswer: Sendable {
+  case now(ServerResponse)
+  /// In a task, which is cancelled when the client closes the connection.
+  case later(@Sendable () async -> ServerResponse)
 }
 
 /// A request and its result, for metrics.

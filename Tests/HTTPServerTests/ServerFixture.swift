@@ -18,13 +18,12 @@ final class TestResponder: HTTPResponder {
 
   func bodyLimit(for head: HTTPRequestHead) -> Int { Self.longestBody }
 
-  func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    request.path == "/now" ? .text("now") : nil
-  }
-
-  func response(to request: ServerRequest) async -> ServerResponse {
-    started.increment()
-    return await respond(request)
+  func answer(to request: ServerRequest) -> ServerAnswer {
+    if request.path == "/now" { return .now(.text("now")) }
+    return .later { [self] in
+      started.increment()
+      return await respond(request)
+    }
   }
 
   /// The responses that were begun, but for those that were had at once.

@@ -25,8 +25,10 @@ struct ServiceFixture {
 
   /// The response to a request, however it is made.
   func respond(_ request: ServerRequest) async -> ServerResponse {
-    if let response = server.immediateResponse(to: request) { return response }
-    return await server.response(to: request)
+    switch server.answer(to: request) {
+    case .now(let response): response
+    case .later(let work): await work()
+    }
   }
 
   func get(
@@ -79,4 +81,8 @@ enum ImageSize {
     }
     return nil
   }
+}
+
+extension ServerAnswer {
+  var atOnce: ServerResponse? { if case .now(let response) = self { response } else { nil } }
 }

@@ -19,21 +19,30 @@ struct ImageRoutes: Sendable {
   /// Reads details, for which it waits for the disk.
   private let reading = WorkerPool(name: "picture-details", threads: 1)
 
-  /// The response if the thumbnail is in memory.
-  func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
-    guard let (source, form) = thumbnail(path, nil), !form.isWindow else { return nil }
-    return thumbnails.cached(source, form.variant, storing(source, path[0]), for: request, extra: Self.ownPagesOnly)
+  /// The response to a request below `/picture`; the path without that: at once if the thumbnail is in memory. A link
+  /// shows the thumbnails of its photos only, unless they are hidden, or marked as hidden since they were listed.
+  func answer(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerAnswer {
+    let found = thumbnail(path, link)
+    // For links, folders are looked at first.
+    if link == nil, let (source, form) = found, !form.isWindow,
+      case let storing = storing(source, path[0]),
+      let hit = thumbnails.cached(source, form.variant, storing, for: request, extra: Self.ownPagesOnly)
+    {
+      return .now(hit)
+    }
+    return .later { await response(to: request, path: path, found, link) }
   }
 
-  /// The response to a request below `/picture`; the path without that. A link shows the thumbnails of its photos only,
-  /// unless they are hidden, or marked as hidden since they were listed.
-  func response(to request: ServerRequest, path: [Substring], _ link: ShareLink?) async -> ServerResponse {
+  private func response(
+    to request: ServerRequest, path: [Substring], _ found: (source: ServedSource, form: GalleryForm)?,
+    _ link: ShareLink?
+  ) async -> ServerResponse {
     if link != nil, let photo = registry.photo(path.first ?? "")?.photo, let file = Self.file(of: photo) {
       let place = RawPath(text: photo.id).bytes
       let root = RawPath(bytes: file.bytes.dropLast(place.count))
       if await reading.runToEnd({ DirectoryWalk.passesOver(place, in: root) }) { return .problem(.notFound) }
     }
-    if let (source, form) = thumbnail(path, link) {
+    if let (source, form) = found {
       let made = await thumbnails.made(
         source, form.variant, storing(source, path[0]), for: request, options: form.options, extra: Self.ownPagesOnly)
       // That nothing can be cut is no fault, which browsers would report.

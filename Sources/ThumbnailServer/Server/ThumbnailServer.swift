@@ -74,8 +74,8 @@ package final class ThumbnailServer: HTTPResponder {
   }
 
   package func bodyLimit(for head: HTTPRequestHead) -> Int {
-    let path = Route.parts(of: head.uri)
     guard head.method == .POST else { return Self.longestMessage }
+    let path = Route.parts(of: head.uri)
     switch Route(path: path) {
     case .imaginary: return Self.longestUpload
     case .api where path.last == "link" || path.last == "zip": return Self.longestLinkMessage
@@ -83,45 +83,29 @@ package final class ThumbnailServer: HTTPResponder {
     }
   }
 
-  private func destination(of request: ServerRequest) -> Destination {
-    Destination(request.target, configuration.sharing?.links)
-  }
-
-  package func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    let destination = destination(of: request)
+  package func answer(to request: ServerRequest) -> ServerAnswer {
+    let destination = Destination(request.target, configuration.sharing?.links)
     let (route, path, link) = (destination.route, destination.path, destination.link)
-    if let problem = requestGuard.problem(with: request, route, link) { return .problem(problem) }
-    if let problem = route.problem(with: request.method) { return .problem(problem) }
-    if let response = configuration.sharing?.response(to: request, destination) { return response }
+    if let problem = requestGuard.problem(with: request, route, link) { return .now(.problem(problem)) }
+    if let problem = route.problem(with: request.method) { return .now(.problem(problem)) }
+    if let response = configuration.sharing?.response(to: request, destination) { return .now(response) }
     switch route {
-    case .page: return page(path.count == 2 ? path[1] : "index.html", request)
-    case .login, .link: return .problem(.notFound)
-    // For links, folders are looked at first.
-    case .picture: return link == nil ? images.immediateResponse(to: request, path: Array(path.dropFirst())) : nil
-    case .thumb: return thumbnails.immediateResponse(to: request)
-    case .health: return .text("ok\n")
-    case .ready: return readiness
+    case .page: return .now(page(path.count == 2 ? path[1] : "index.html", request))
+    case .picture: return images.answer(to: request, path: Array(path.dropFirst()), link)
+    case .thumb: return thumbnails.answer(to: request)
+    case .health: return .now(.text("ok\n"))
+    case .ready: return .now(readiness)
     case .metrics:
-      return .text(
-        metrics.text(pipeline: pipeline, waiting: admission.current), type: "text/plain; version=0.0.4; charset=utf-8")
-    case .help: return page("help.html", request)
-    case .api where isStopping.load(ordering: .acquiring): return .problem(.stopping)
-    case .api, .imaginary, .cache, .removed, .none: return nil
-    }
-  }
-
-  package func response(to request: ServerRequest) async -> ServerResponse {
-    let destination = destination(of: request)
-    let (path, link) = (destination.path, destination.link)
-    switch destination.route {
-    case .picture: return await images.response(to: request, path: Array(path.dropFirst()), link)
-    case .thumb: return await thumbnails.response(to: request)
-    case .cache: return await purge.response(to: request)
-    case .imaginary: return await imaginary.response(to: request)
+      let text = metrics.text(pipeline: pipeline, waiting: admission.current)
+      return .now(.text(text, type: "text/plain; version=0.0.4; charset=utf-8"))
+    case .help: return .now(page("help.html", request))
+    case .api where isStopping.load(ordering: .acquiring): return .now(.problem(.stopping))
     case .api:
-      guard let gallery else { return .problem(.notFound) }
-      return await gallery.response(to: request, path: Array(path.dropFirst()), link)
-    case .page, .login, .link, .health, .ready, .metrics, .help, .removed, .none: return .problem(.notFound)
+      guard let gallery else { return .now(.problem(.notFound)) }
+      return .later { await gallery.response(to: request, path: Array(path.dropFirst()), link) }
+    case .imaginary: return .later { [imaginary] in await imaginary.response(to: request) }
+    case .cache: return .later { [purge] in await purge.response(to: request) }
+    case .login, .link, .removed, .none: return .now(.problem(.notFound))
     }
   }
 

@@ -17,21 +17,25 @@ struct ThumbnailRoutes: Sendable {
 
   private let accepted = AcceptedAddresses()
 
-  /// The response if the thumbnail is in memory.
-  func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    guard let wanted = try? wanted(request, onlyURLs: true) else { return nil }
-    let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
-    // AVIF is made only while no other request waits.
-    for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
-      let variant = options.variant(accepted: negotiation.format(allowsAVIF: allowsAVIF))
-      if let hit = thumbnails.cached(source, variant, Self.storing, for: request, extra: vary(options)) { return hit }
+  /// The thumbnail at once, if it is in memory.
+  func answer(to request: ServerRequest) -> ServerAnswer {
+    // A file needs a system call.
+    let wanted = try? wanted(request, onlyURLs: true)
+    if let wanted {
+      let (options, negotiation) = (wanted.options, negotiation(request, wanted.options))
+      // AVIF is made only while no other request waits.
+      for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
+        let variant = options.variant(accepted: negotiation.format(allowsAVIF: allowsAVIF))
+        let hit = thumbnails.cached(wanted.source, variant, Self.storing, for: request, extra: vary(options))
+        if let hit { return .now(hit) }
+      }
     }
-    return nil
+    return .later { await response(to: request, wanted) }
   }
 
-  func response(to request: ServerRequest) async -> ServerResponse {
+  private func response(to request: ServerRequest, _ known: AcceptedAddresses.Address?) async -> ServerResponse {
     do throws(Problem) {
-      let wanted = try wanted(request)
+      let wanted = if let known { known } else { try wanted(request) }
       let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
       let format = await thumbnails.format(for: negotiation, of: source) { options.variant(accepted: $0) }
       let variant = options.variant(accepted: format)
