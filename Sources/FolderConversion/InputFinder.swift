@@ -12,6 +12,8 @@ struct InputFinder {
   private let pictureExtensions: Set<[UInt8]>
   /// The output folder, if it exists.
   private let output: (path: RawPath, state: FileState)?
+  /// The folders of its copies of originals; nil until a link is found.
+  private var copies: Set<FileState.ID>?
   private var list: InputList
   /// The folders of files named individually, by their path, and the folders' `{path}`.
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
@@ -195,13 +197,12 @@ struct InputFinder {
   }
 
   /// Counts a folder and those in it as listed, so that nothing in them is replaced.
-  private mutating func noteFolders(_ path: RawPath) {
-    guard let folder = try? RootFolder(path), let state = try? FileState(of: path),
-      list.folderIDs.insert(state.id).inserted
-    else { return }
-    for name in folder.names(in: []) ?? [] where folder.state(of: name)?.kind == .folder {
-      noteFolders(path.appending(name))
-    }
+  private mutating func noteFolders(_ path: RawPath) { list.folderIDs.formUnion(Self.folders(in: path)) }
+
+  private static func folders(in path: RawPath) -> Set<FileState.ID> {
+    guard let folder = try? RootFolder(path), let state = try? FileState(of: path) else { return [] }
+    let inner = (folder.names(in: []) ?? []).filter { folder.state(of: $0)?.kind == .folder }
+    return inner.reduce(into: [state.id]) { $0.formUnion(folders(in: path.appending($1))) }
   }
 
   private mutating func take(
@@ -211,14 +212,16 @@ struct InputFinder {
     if entry.isHidden { return leaveOut(list.absolutePath(path, of: root)) }
     let target = entry.isLink && output != nil ? folder.opened.appending(entry.name).resolved : nil
     if entry.isLink, target == nil { list.mayMissLinks = true }
-    if let output, let target, case let places = target.places, places.contains(output.state.id),
-      let place = try? FileState(of: target).id,
+    if let output, let target, let place = try? FileState(of: target),
       case let originals = output.path.appending(SiteNames.originals.dropLast()),
       // One to the whole folder is a way to look at it.
-      !originals.places.contains(place)
+      !originals.places.contains(place.id)
     {
-      list.linkedOutputs.insert(place)
-      if let copies = try? FileState(of: originals).id, places.contains(copies) { noteFolders(target) }
+      list.linkedOutputs.insert(place.id)
+      if place.kind == .folder {
+        copies = copies ?? Self.folders(in: originals)
+        if copies?.contains(place.id) == true { noteFolders(target) }
+      }
     }
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {
       list.unlisted.append(list.absolutePath(path, of: root))

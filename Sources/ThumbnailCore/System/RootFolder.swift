@@ -116,12 +116,15 @@ package final class RootFolder: Sendable {
   }
 
   /// Whether a file in it is seen through a mount within it.
-  package func isMounted(_ file: FileDescriptor) -> Bool {
-    // Older kernels, and those that forbid `statx`, say it there, too.
-    let mounts = [folder, file].map { file in
-      KernelFile.text("/proc/self/fdinfo/\(file.rawValue)")?.split(separator: "\n").first { $0.hasPrefix("mnt_id:") }
-    }
-    return mounts[0] != mounts[1]
+  package func isMounted(_ file: FileDescriptor) -> Bool { Self.mount(of: folder) != Self.mount(of: file) }
+
+  private static func mount(of file: FileDescriptor) -> UInt64? {
+    var status = statx()
+    let isTold = statx(file.rawValue, "", 0x1000 /* AT_EMPTY_PATH */, UInt32(STATX_MNT_ID), &status) == 0
+    if isTold, status.stx_mask & UInt32(STATX_MNT_ID) != 0 { return status.stx_mnt_id }
+    // Before Linux 5.8, or where `statx` is forbidden.
+    let lines = KernelFile.text("/proc/self/fdinfo/\(file.rawValue)")?.split(separator: "\n") ?? []
+    return lines.first { $0.hasPrefix("mnt_id:") }.flatMap { UInt64($0.drop { !$0.isNumber }) }
   }
 
   /// Opens a file that is not a link.
