@@ -114,11 +114,13 @@ final class ConversionPlan: Sendable {
   /// Whether an entry is a link to what a run writes, but for copies of originals: they may be all that is left.
   private func isLinkToOutput(_ index: Int) -> Bool {
     guard list.kind(at: index) == .link, let target = list.path(at: index).resolved,
-      let output = options.output.resolved
+      let output = try? FileState(of: options.output), target.places.contains(output.id)
     else { return false }
-    return target.isWithin(output) && !target.isWithin(output.appending(SiteNames.originals.dropLast()))
+    let copies = copies.value { InputFinder.folders(in: options.output.appending(SiteNames.originals.dropLast())) }
+    return (try? FileState(of: RawPath(bytes: target.folder))).map { !copies.contains($0.id) } ?? false
   }
 
+  private let copies = Memo<Set<FileState.ID>>()
   private let knownPaths = Memo<Set<UInt64>>()
 
   /// See `InputList.listed`.

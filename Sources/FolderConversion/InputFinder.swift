@@ -199,7 +199,8 @@ struct InputFinder {
   /// Counts a folder and those in it as listed, so that nothing in them is replaced.
   private mutating func noteFolders(_ path: RawPath) { list.folderIDs.formUnion(Self.folders(in: path)) }
 
-  private static func folders(in path: RawPath) -> Set<FileState.ID> {
+  /// A folder and all in it.
+  static func folders(in path: RawPath) -> Set<FileState.ID> {
     guard let folder = try? RootFolder(path), let state = try? FileState(of: path) else { return [] }
     let inner = (folder.names(in: []) ?? []).filter { folder.state(of: $0)?.kind == .folder }
     return inner.reduce(into: [state.id]) { $0.formUnion(folders(in: path.appending($1))) }
