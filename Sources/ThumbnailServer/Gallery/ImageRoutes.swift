@@ -22,9 +22,9 @@ struct ImageRoutes: Sendable {
   /// The response to a request below `/picture`; the path without that: at once if the thumbnail is in memory. A link
   /// shows the thumbnails of its photos only, unless they are hidden, or marked as hidden since they were listed.
   func answer(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerAnswer {
-    let found = thumbnail(path, link)
     // For links, folders are looked at first.
-    if link == nil, let (source, form) = found, !form.isWindow,
+    let found = link == nil ? thumbnail(path, nil) : nil
+    if let (source, form) = found, !form.isWindow,
       case let storing = storing(source, path[0]),
       let hit = thumbnails.cached(source, form.variant, storing, for: request, extra: Self.ownPagesOnly)
     {
@@ -42,7 +42,7 @@ struct ImageRoutes: Sendable {
       let root = RawPath(bytes: file.bytes.dropLast(place.count))
       if await reading.runToEnd({ DirectoryWalk.passesOver(place, in: root) }) { return .problem(.notFound) }
     }
-    if let (source, form) = found {
+    if let (source, form) = link == nil ? found : thumbnail(path, link) {
       let made = await thumbnails.made(
         source, form.variant, storing(source, path[0]), for: request, options: form.options, extra: Self.ownPagesOnly)
       // That nothing can be cut is no fault, which browsers would report.
