@@ -81,9 +81,11 @@ final class InputCheck: Sendable {
 
   /// Whether a link among the inputs leads to an output.
   private func isLinked(_ path: RawPath, in list: InputList) -> Bool {
-    if list.linkedOutputs.isEmpty { return false }
-    return session.root?.path.resolved?.appending(path.bytes).places.contains { list.linkedOutputs.contains($0) }
-      == true
+    guard !list.linkedOutputs.isEmpty, let output = session.root?.path.resolved?.appending(path.bytes) else {
+      return false
+    }
+    return list.linkedPaths.contains { output.isWithin($0) }
+      || output.places.contains(where: list.linkedOutputs.contains)
   }
 
   /// Whether a link may lead to the only copy of an original: one that leads nowhere here, as in a container, or has the

@@ -14,6 +14,8 @@ struct InputFinder {
   private let output: (path: RawPath, state: FileState)?
   /// The folders of its copies of originals; nil until a link is found.
   private var copies: Set<FileState.ID>?
+  /// The folder of these copies and those in which it lies; nil until a link is found.
+  private var originalPlaces: Set<FileState.ID>?
   private var list: InputList
   /// The folders of files named individually, by their path, and the folders' `{path}`.
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
@@ -196,14 +198,16 @@ struct InputFinder {
     list.addProblem(folder.opened, .failed, code: "unreadable", message, isFolder: !folder.path.isEmpty)
   }
 
-  /// Counts a folder and those in it as listed, so that nothing in them is replaced.
-  private mutating func noteFolders(_ path: RawPath) { list.folderIDs.formUnion(Self.folders(in: path)) }
-
   /// A folder and all in it.
   static func folders(in path: RawPath) -> Set<FileState.ID> {
-    guard let folder = try? RootFolder(path), let state = try? FileState(of: path) else { return [] }
-    let inner = (folder.names(in: []) ?? []).filter { folder.state(of: $0)?.kind == .folder }
-    return inner.reduce(into: [state.id]) { $0.formUnion(folders(in: path.appending($1))) }
+    var found: Set<FileState.ID> = []
+    func add(_ path: RawPath) {
+      guard let folder = try? RootFolder(path), let state = try? FileState(of: path), found.insert(state.id).inserted
+      else { return }
+      for name in folder.names(in: []) ?? [] where folder.state(of: name)?.kind == .folder { add(path.appending(name)) }
+    }
+    add(path)
+    return found
   }
 
   private mutating func take(
@@ -213,15 +217,19 @@ struct InputFinder {
     if entry.isHidden { return leaveOut(list.absolutePath(path, of: root)) }
     let target = entry.isLink && output != nil ? folder.opened.appending(entry.name).resolved : nil
     if entry.isLink, target == nil { list.mayMissLinks = true }
-    if let output, let target, let place = try? FileState(of: target),
-      case let originals = output.path.appending(SiteNames.originals.dropLast()),
+    if let output, let target, let place = try? FileState(of: target) {
+      let originals = output.path.appending(SiteNames.originals.dropLast())
+      let above = originalPlaces ?? Set(originals.places)
+      originalPlaces = above
       // One to the whole folder is a way to look at it.
-      !originals.places.contains(place.id)
-    {
-      list.linkedOutputs.insert(place.id)
-      if place.kind == .folder {
-        copies = copies ?? Self.folders(in: originals)
-        if copies?.contains(place.id) == true { noteFolders(target) }
+      if !above.contains(place.id) {
+        list.linkedOutputs.insert(place.id)
+        // Some programs that show disks number files anew.
+        if target.isWithin(output.path) { list.linkedPaths.append(target) }
+        if place.kind == .folder, !list.folderIDs.contains(place.id) {
+          copies = copies ?? Self.folders(in: originals)
+          if copies?.contains(place.id) == true { list.folderIDs.formUnion(Self.folders(in: target)) }
+        }
       }
     }
     if session?.isUnfinished(Self.withSlash(folder.opened.bytes) + entry.name) == true {

@@ -59,6 +59,8 @@ struct InputList: Sendable {
   var folderIDs: Set<FileState.ID> = []
   /// What links among the inputs lead to in the output folder: it may be all that is left of originals.
   var linkedOutputs: Set<FileState.ID> = []
+  /// The same by path.
+  var linkedPaths: [RawPath] = []
   /// Whether there may be other such links: one leads nowhere, or a folder cannot be listed.
   var mayMissLinks = false
   /// Those that are left out, if pairs count as one picture.

@@ -133,6 +133,6 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
       if let state = try? FileState(of: place) { found.append(state.id) }
       place = RawPath(bytes: place.folder.dropLast())
     }
-    return found
+    return found + ((try? FileState(of: RawPath("/"))).map { [$0.id] } ?? [])
   }
 }
