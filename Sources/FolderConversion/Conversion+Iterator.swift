@@ -52,7 +52,7 @@ extension Conversion {
           return outcome.result
         } else {
           outcomes = await conversion.lanes?.next()[...] ?? []
-          if outcomes.isEmpty { return nil }
+          if outcomes.isEmpty, isExhausted || conversion.lanes?.isStopped != false { return nil }
         }
       }
     }

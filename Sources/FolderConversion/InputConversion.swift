@@ -37,7 +37,9 @@ final class InputConversion: Sendable {
   }
 
   /// Converts an input. Nil if it was cancelled before anything was written. Blocks.
-  func convert(_ input: StaleInput, _ cancellation: CancellationFlag) -> Outcome? {
+  ///
+  /// - Parameter mayWrite: Asked before anything is written.
+  func convert(_ input: StaleInput, _ cancellation: CancellationFlag, mayWrite: () -> Bool) -> Outcome? {
     let started = ContinuousClock.now
     let path = plan.list.absolutePath(at: input.index)
     func failed(_ failure: ConversionFailure, endsRun: ConversionError? = nil) -> Outcome {
@@ -47,7 +49,7 @@ final class InputConversion: Sendable {
     var input = input
     // A file that changes while it is read is tried a second time: its writer has probably finished by then.
     for isLastAttempt in [false, true] {
-      guard let made = makeAndWrite(input, cancellation) else { return nil }
+      guard let made = makeAndWrite(input, cancellation, mayWrite) else { return nil }
       switch made.written {
       case .notMade(let error) where error.code == ConversionFailure.video:
         return Outcome(
@@ -103,7 +105,9 @@ final class InputConversion: Sendable {
   private typealias Made = (written: Written, plan: String?, preview: UsedPreview?)
 
   /// Makes the thumbnails and writes them. Nil if it was cancelled before anything was written.
-  private func makeAndWrite(_ input: StaleInput, _ cancellation: CancellationFlag) -> Made? {
+  private func makeAndWrite(
+    _ input: StaleInput, _ cancellation: CancellationFlag, _ mayWrite: () -> Bool
+  ) -> Made? {
     let path = plan.list.absolutePath(at: input.index)
     let source = ImageSource.file(at: path, in: input.state) { [plan] () throws(SystemFailure) in
       let opened = try plan.list.open(at: input.index)
@@ -114,9 +118,10 @@ final class InputConversion: Sendable {
     do throws(ThumbnailError) {
       let (results, plan) = try pipeline.thumbnails(variants, ofFile: source, cancellation: cancellation)
       let thumbnails = try results.map { (result) throws(ThumbnailError) in try result.get() }
+      if !mayWrite() { return nil }
       return (write(thumbnails, of: input), plan, thumbnails.lazy.compactMap(\.source.preview).first)
     } catch {
-      return error == .cancelled ? nil : (.notMade(error), nil, nil)
+      return cancellation.isSet ? nil : (.notMade(error), nil, nil)
     }
   }
 

@@ -312,6 +312,19 @@ import Thumbnailer
     #expect(rest.summary.current == told && rest.summary.converted == 62 - told)
   }
 
+  @Test func twoConversionsOfAFolderTakeTurns() async throws {
+    for number in 1...300 { try copy("formats/jpeg-420.jpg", "\(number).jpg") }
+    let session = try await ConversionSession(options { $0.pipeline.jobs = 1 })
+    let (first, second) = (try await session.conversion(of: nil), try await session.conversion(of: nil))
+    let told = Counter()
+    let all = Task { for await _ in first { told.increment() } }
+    await poll { told.value > 0 }
+    for await _ in second.prefix(1) {}
+    #expect(told.value < 300)
+    await all.value
+    _ = await (first.finish(), second.finish())
+  }
+
   @Test func optionsThatMakeNoSenseAreRefused() async throws {
     let changes: [@Sendable (inout FolderConverter.Options) -> Void] = [
       { $0.inputs = [] }, { $0.sizes = [] }, { $0.output = RawPath("") }, { $0.quality = 0 }, { $0.pipeline.jobs = 0 },

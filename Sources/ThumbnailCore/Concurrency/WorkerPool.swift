@@ -113,8 +113,10 @@ package final class WorkerPool: Sendable {
     shared.condition.broadcast()
   }
 
+  /// The most threads.
+  package var threads: Int { shared.limit }
   /// The number of queued work items.
-  var waiting: Int { shared.withLock { $0.queue.count } }
+  package var waiting: Int { shared.withLock { $0.queue.count } }
   /// The number of running work items.
   package var running: Int { shared.withLock { $0.running } }
 

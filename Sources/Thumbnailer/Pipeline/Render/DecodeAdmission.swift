@@ -1,6 +1,7 @@
 import DecodeSandbox
 import Dispatch
 import ImageCodec
+import Synchronization
 import ThumbnailCore
 
 /// Decides whether a decode may run, by its predicted memory.
@@ -118,17 +119,18 @@ extension DecodeRunner {
     _ decode: Decode, of body: ByteSource, for job: JobContext, _ cancellation: CancellationFlag
   ) throws(ThumbnailError) -> DecodeReservation {
     if let reservation = reserveNow(decode, for: job) { return reservation }
+    let thread = WaitingThread()
     let result = Handover<Result<DecodeReservation, ThumbnailError>>()
-    let end = DispatchSemaphore(value: 0)
-    let waiting = Task {
+    let waiting = Task(executorPreference: thread) { [self] in
       do throws(ThumbnailError) {
         result.value = .success(try await reserve(decode, of: body, for: job))
       } catch {
         result.value = .failure(error)
       }
-      end.signal()
     }
-    while end.wait(timeout: .now() + .milliseconds(20)) == .timedOut { if cancellation.isSet { waiting.cancel() } }
+    while result.value == nil {
+      if !thread.runsNext(), cancellation.isSet { waiting.cancel() }
+    }
     return try (result.value ?? .failure(.cancelled)).get()
   }
 
@@ -176,6 +178,25 @@ extension DecodeRunner {
     throw .memoryUnavailable(
       reason: "decoding takes \(ByteSize(bytes: bytes)), and only \(ByteSize(bytes: free())) of memory are free; "
         + "try again when more is, or raise the limit of the container or machine")
+  }
+}
+
+/// Runs a task on the thread that waits for it: where the system has no other thread left, it needs none.
+private final class WaitingThread: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+  private let arrivals = DispatchSemaphore(value: 0)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+    arrivals.signal()
+  }
+
+  /// Runs the next part of the task; false if none has come for a moment.
+  func runsNext() -> Bool {
+    guard arrivals.wait(timeout: .now() + .milliseconds(20)) == .success else { return false }
+    jobs.withLock { $0.removeFirst() }.runSynchronously(on: asUnownedTaskExecutor())
+    return true
   }
 }
 
