@@ -218,6 +218,10 @@ struct InputFinder {
     let target = entry.isLink && output != nil ? folder.opened.appending(entry.name).resolved : nil
     if entry.isLink, target == nil { list.mayMissLinks = true }
     if let output, let target, let place = try? FileState(of: target) {
+      // The same disk may be seen through a program, such as a pool's, with other numbers.
+      if place.device != output.state.device, target.isInUserSpace || output.path.isInUserSpace {
+        list.mayMissLinks = true
+      }
       let originals = output.path.appending(SiteNames.originals.dropLast())
       let above = originalPlaces ?? Set(originals.places)
       originalPlaces = above
