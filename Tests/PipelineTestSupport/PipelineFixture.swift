@@ -49,6 +49,8 @@ struct PipelineFixture {
   ) throws -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.attempts = 1
+    // On a busy machine a test may hold an answer back for long.
+    configuration.stallTimeout = .seconds(200)
     configuration.hosts.backoff.first = .zero
     configuration.silence = .patient
     // Without the start of a helper for each test; what is decoded there is the same (`IsolationTests`).
