@@ -48,8 +48,8 @@ final class ConversionLanes: Sendable {
     return await promise.wait { [self] in stop() }.get()
   }
 
-  /// Begins nothing more, and cancels the work under way. What is being written is still for the consumer; who waits for a
-  /// disk that does not answer is not waited for.
+  /// Begins nothing more, and cancels the work under way. What is being written is still for the consumer; a lane whose
+  /// disk does not respond is not waited for.
   func stop() {
     cancellation.set()
     settle()
