@@ -225,7 +225,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers),
       isSecure: configuration.isProxy(peer) && head.headers["x-forwarded-proto"] == ["https"])
     state = .responding(Exchange(head: head, begun: begun, keepsAlive: keepsAlive))
-    switch responder.answer(to: request) {
+    switch responder.timedResponse(to: request) {
     case .now(let response): write(response)
     case .later(let work):
       let handler = NIOLoopBound(self, eventLoop: context.eventLoop)

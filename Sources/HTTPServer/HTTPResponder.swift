@@ -8,7 +8,7 @@ package protocol HTTPResponder: Sendable {
   func bodyLimit(for head: HTTPRequestHead) -> Int
 
   /// The response, or what makes it. Called on the event loop: it must return within microseconds.
-  func answer(to request: ServerRequest) -> ServerAnswer
+  func timedResponse(to request: ServerRequest) -> TimedResponse
 
   /// The response to a request that the server itself refuses: because it is malformed, too long or too slow, with 429
   /// because its client has used up its part of the memory, and with 503 because no memory is left. Less than 1 KiB.
@@ -91,7 +91,7 @@ package struct ServerResponse: Sendable {
 }
 
 /// How a request is responded to.
-package enum ServerAnswer: Sendable {
+package enum TimedResponse: Sendable {
   case now(ServerResponse)
   /// In a task, which is cancelled when the client closes the connection.
   case later(@Sendable () async -> ServerResponse)

@@ -18,7 +18,7 @@ final class TestResponder: HTTPResponder {
 
   func bodyLimit(for head: HTTPRequestHead) -> Int { Self.longestBody }
 
-  func answer(to request: ServerRequest) -> ServerAnswer {
+  func timedResponse(to request: ServerRequest) -> TimedResponse {
     if request.path == "/now" { return .now(.text("now")) }
     return .later { [self] in
       started.increment()

@@ -415,7 +415,7 @@
     let key = try #require(await page.items().dropFirst(9).first?["key"] as? String)
     let target = "/picture/\(key)/40x40-cover"
     let request = ServerRequest(.GET, target, headers: ["host": "localhost"])
-    await poll { page.fixture.server.answer(to: request).atOnce != nil }
+    await poll { page.fixture.server.timedResponse(to: request).atOnce != nil }
   }
 
   @Test func noViewportBringsTheServerDown() async throws {

@@ -25,7 +25,7 @@ struct ServiceFixture {
 
   /// The response to a request, however it is made.
   func respond(_ request: ServerRequest) async -> ServerResponse {
-    switch server.answer(to: request) {
+    switch server.timedResponse(to: request) {
     case .now(let response): response
     case .later(let work): await work()
     }
@@ -83,6 +83,6 @@ enum ImageSize {
   }
 }
 
-extension ServerAnswer {
+extension TimedResponse {
   var atOnce: ServerResponse? { if case .now(let response) = self { response } else { nil } }
 }

@@ -10,11 +10,11 @@
     let fixture = try ServiceFixture()
     let address = try fixture.address("40,jpeg")
     let request = ServerRequest(.GET, address, headers: ["host": "localhost"])
-    #expect(fixture.server.answer(to: request).atOnce == nil)
+    #expect(fixture.server.timedResponse(to: request).atOnce == nil)
     let first = await fixture.get(address)
     #expect(first.status == .ok && first["content-type"] == "image/jpeg")
     #expect(first.size?.longerSide == 40)
-    let second = try #require(fixture.server.answer(to: request).atOnce)
+    let second = try #require(fixture.server.timedResponse(to: request).atOnce)
     #expect(second.data == first.data && second["etag"] == first["etag"])
     #expect(fixture.origin.requests.count == 1)
     for (field, value) in [

@@ -21,7 +21,7 @@ struct ImageRoutes: Sendable {
 
   /// The response to a request below `/picture`; the path without that: at once if the thumbnail is in memory. A link
   /// shows the thumbnails of its photos only, unless they are hidden, or marked as hidden since they were listed.
-  func answer(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> ServerAnswer {
+  func timedResponse(to request: ServerRequest, path: [Substring], _ link: ShareLink?) -> TimedResponse {
     // For links, folders are looked at first.
     let found = link == nil ? thumbnail(path, nil) : nil
     if let (source, form) = found, !form.isWindow,

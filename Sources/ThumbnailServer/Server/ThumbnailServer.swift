@@ -83,7 +83,7 @@ package final class ThumbnailServer: HTTPResponder {
     }
   }
 
-  package func answer(to request: ServerRequest) -> ServerAnswer {
+  package func timedResponse(to request: ServerRequest) -> TimedResponse {
     let destination = Destination(request.target, configuration.sharing?.links)
     let (route, path, link) = (destination.route, destination.path, destination.link)
     if let problem = requestGuard.problem(with: request, route, link) { return .now(.problem(problem)) }
@@ -91,8 +91,8 @@ package final class ThumbnailServer: HTTPResponder {
     if let response = configuration.sharing?.response(to: request, destination) { return .now(response) }
     switch route {
     case .page: return .now(page(path.count == 2 ? path[1] : "index.html", request))
-    case .picture: return images.answer(to: request, path: Array(path.dropFirst()), link)
-    case .thumb: return thumbnails.answer(to: request)
+    case .picture: return images.timedResponse(to: request, path: Array(path.dropFirst()), link)
+    case .thumb: return thumbnails.timedResponse(to: request)
     case .health: return .now(.text("ok\n"))
     case .ready: return .now(readiness)
     case .metrics:

@@ -18,7 +18,7 @@ struct ThumbnailRoutes: Sendable {
   private let accepted = AcceptedAddresses()
 
   /// The thumbnail at once, if it is in memory.
-  func answer(to request: ServerRequest) -> ServerAnswer {
+  func timedResponse(to request: ServerRequest) -> TimedResponse {
     // A file needs a system call.
     let wanted = try? wanted(request, onlyURLs: true)
     if let wanted {
