@@ -122,13 +122,4 @@
     _ = try await restarted.thumbnail(for: file)
     #expect(try await restarted.thumbnail(for: stored).data.isEmpty == false)
   }
-
-  #if os(Linux)
-    @Test func longWorkGivesWayToOtherDecodesAndReturnsItsResult() {
-      let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
-      let niceness = DecodeRunner.givingWay { getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
-      #expect(niceness == min(19, own + 10))
-      #expect(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) == own)
-    }
-  #endif
 }

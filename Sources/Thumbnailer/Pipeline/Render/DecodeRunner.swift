@@ -1,5 +1,4 @@
 import DecodeSandbox
-import Dispatch
 import Foundation
 import HTTPSemantics
 import ImageCodec
@@ -9,9 +8,6 @@ import ThumbnailCore
 /// Runs decodes on worker threads, in memory from their share of the budget: in helper processes, or in process where
 /// nothing is isolated. Only pixels come of that; they are encoded here, in either case.
 final class DecodeRunner: Sendable {
-  /// With `decodesGiveWay`, the long decode of an image of more pixels has a lower priority.
-  private static let longDecodePixels = 32_000_000
-
   let configuration: ThumbnailPipeline.Configuration
   let admission: DecodeAdmission
   /// The share of the memory budget for all decodes together.
@@ -149,11 +145,7 @@ final class DecodeRunner: Sendable {
     if let helpers {
       made = helpers.decode(body.bytes, request, cancellation: cancellation)
     } else {
-      let worker = DecodeWorker(cancellation)
-      let isLong = probe.map { !$0.isRAW && $0.size.pixelCount > Self.longDecodePixels } ?? false
-      made =
-        configuration.decodesGiveWay && isLong
-        ? Self.givingWay { [request] in worker.decode(body.bytes, request) } : worker.decode(body.bytes, request)
+      made = DecodeWorker(cancellation).decode(body.bytes, request)
     }
     if isIndexed, let index = made.index { indexes.keep(index, of: job.source.key) }
     if decode.isUnplanned, let size = made.size {
@@ -190,22 +182,6 @@ final class DecodeRunner: Sendable {
     return Rendered(
       variant: made.variant, result: .failure(.exceedsMemoryBudget(needed: needed, budget: request.mostBytes)))
   }
-
-  /// Does long work on a thread of its own, with a lower priority than other decodes, and waits for it.
-  static func givingWay<Value>(_ body: @escaping @Sendable () -> Value) -> Value {
-    let result = Handover<Value>()
-    let end = DispatchSemaphore(value: 0)
-    let hasStarted = SystemThread.start(name: "thumbnailer.long", stackBytes: 2 << 20) {
-      // Twice: it has a ninth of the time of another decode.
-      for _ in 0..<2 { SystemThread.giveWay() }
-      result.value = body()
-      Codec.threadWillEnd()
-      end.signal()
-    }
-    if hasStarted { end.wait() }
-    return result.value ?? body()
-  }
-
 }
 
 /// Passes a value from another thread or task.
