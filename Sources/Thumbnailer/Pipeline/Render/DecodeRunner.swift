@@ -41,14 +41,10 @@ final class DecodeRunner: Sendable {
     // While a helper decodes, its thread waits; another one encodes what came of the image before, so that no helper
     // waits for that.
     let threads = isInProcess ? configuration.jobs : 2 * configuration.jobs
-    (workers, lanes) = (
-      WorkerPool(name: "thumbnailer.codec", threads: threads, givesWay: configuration.decodesGiveWay) {
-        Codec.threadWillEnd()
-      },
-      WorkerPool(name: "thumbnailer.lane", threads: threads, givesWay: configuration.decodesGiveWay) {
-        Codec.threadWillEnd()
-      }
-    )
+    let pool = { (name: String) in
+      WorkerPool(name: name, threads: threads, givesWay: configuration.decodesGiveWay) { Codec.threadWillEnd() }
+    }
+    (workers, lanes) = (pool("thumbnailer.codec"), pool("thumbnailer.lane"))
     helpers =
       isInProcess ? nil : HelperPool(configuration.isolation, mostWorking: configuration.jobs, takesPrepared: true)
     spare = SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount))
