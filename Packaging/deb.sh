@@ -69,7 +69,7 @@ write_control() {
   local root=$1 version=$2 architecture=$3 depends recommends size
   depends=$(package_dependencies "$root/usr/bin/thumbs" "$root/usr/bin/thumbs-decode")
   # In newer releases, the decoders of libheif are packages of their own.
-  recommends=$(installable_packages ca-certificates "libheif-plugin-dav1d?" "libheif-plugin-libde265?" |
+  recommends=$(installable_packages ca-certificates qrencode "libheif-plugin-dav1d?" "libheif-plugin-libde265?" |
     sed -z 's/\n$//; s/\n/, /g')
   size=$(du -sk --apparent-size "$root" | cut -f1)
   mkdir -p "$root/DEBIAN"

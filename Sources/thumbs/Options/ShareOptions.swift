@@ -49,12 +49,20 @@ struct ShareOptions: ParsableArguments {
     return String(line)
   }
 
+  /// Has `qrencode` draw a code on the terminal. Returns false where it is not installed.
+  private static func drawCode(of text: String) -> Bool {
+    // Not as an argument, which all users can see.
+    guard let pipe = popen("qrencode --type=ANSIUTF8 --level=L 2>&-", "we") else { return false }
+    fputs(text, pipe)
+    return pclose(pipe) == 0
+  }
+
   /// Prints how to log in at the address of the page.
   func announce(_ login: Login, at address: String) throws {
     let console = Console.standard
     try console.print(passwordFile.map { "The password is in \($0)." } ?? "Password: \(login.password)")
-    if isatty(console.output) == 1, let code = QRCode("\(address)login/\(login.ticket)") {
-      for line in code.lines + ["Who scans the code needs no password."] { try console.print(line) }
+    if isatty(console.output) == 1, Self.drawCode(of: "\(address)login/\(login.ticket)") {
+      try console.print("Who scans the code needs no password.")
     }
     console.complain("the network can read along, because this is plain HTTP; docs/nginx.md says how to add TLS")
   }
