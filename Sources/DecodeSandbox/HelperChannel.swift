@@ -37,7 +37,7 @@ struct HelperChannel: ~Copyable {
   private static let mostReceived = 64 << 10
 
   private let socket: FileDescriptor
-  private let started = SuspendingClock.now
+  private var watch = Stopwatch()
   /// The pipeline's limits for one request; nil in the helper.
   private let limits: (deadline: Duration, cancellation: CancellationFlag)?
   /// Bytes that were received in addition to the requested ones.
@@ -64,6 +64,9 @@ struct HelperChannel: ~Copyable {
     case .file(let file, _), .part(let file, _): try send([.bytes(HelperMessage.encode(request))], passing: [file])
     }
   }
+
+  /// Does something else, which the deadline leaves out.
+  mutating func pause(_ work: () -> Void) { watch.pause(work) }
 
   /// Sends one message and what follows it.
   func send(_ message: some HelperCoded, followedBy others: [HelperAttachment] = []) throws(HelperFailure) {
@@ -194,7 +197,7 @@ struct HelperChannel: ~Copyable {
       var timeout: Int32 = -1
       if let limits {
         if limits.cancellation.isSet { throw .cancelled }
-        let passed = SuspendingClock.now - started
+        let passed = watch.time
         if passed >= limits.deadline { throw .tooSlow(milliseconds: Int(passed / .milliseconds(1))) }
         timeout = min(Int32(clamping: Int((limits.deadline - passed) / .milliseconds(1)) + 1), Self.interval)
       }

@@ -125,15 +125,22 @@ package final class HelperPool: Sendable {
   }
 
   /// Decodes an image in a helper. An error that concerns all variants is each one's failure, without a size.
-  package func decode(_ body: ByteSource, _ request: HelperRequest, cancellation: CancellationFlag) -> DecodedImage {
+  ///
+  /// - Parameter meanwhile: What this thread does while it waits, if it has not done it already.
+  package func decode(
+    _ body: ByteSource, _ request: HelperRequest, cancellation: CancellationFlag, meanwhile: () -> Void = {}
+  ) -> DecodedImage {
     do throws(CodecError) {
       let image = try Self.image(in: body, request.format)
-      while turns.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
-        if cancellation.isSet { throw .cancelled }
+      if turns.wait(timeout: .now()) == .timedOut {
+        meanwhile()
+        while turns.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
+          if cancellation.isSet { throw .cancelled }
+        }
       }
       defer { turns.signal() }
       do throws(HelperFailure) {
-        return try decode(image: image, request, cancellation)
+        return try decode(image: image, request, cancellation, meanwhile: meanwhile)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
@@ -143,7 +150,7 @@ package final class HelperPool: Sendable {
   }
 
   private func decode(
-    image: ByteSource, _ request: HelperRequest, _ cancellation: CancellationFlag
+    image: ByteSource, _ request: HelperRequest, _ cancellation: CancellationFlag, meanwhile: () -> Void
   ) throws(HelperFailure) -> DecodedImage {
     var kind = request.kind
     var wantsFresh = false
@@ -152,11 +159,13 @@ package final class HelperPool: Sendable {
       let waiting = wantsFresh ? nil : request.site.flatMap { takeIdle(kind, of: $0) }
       let helper: HelperProcess
       if let waiting { helper = waiting } else { helper = try fork(kind, for: request.site) }
+      // A new one takes a while to start.
+      if waiting == nil { meanwhile() }
       wantsFresh = waiting != nil
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
-        let made = try helper.decode(image, request, cancellation)
+        let made = try helper.decode(image, request, cancellation, meanwhile: meanwhile)
         let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
         // A helper without a site ends with its image, and leaves its place to helpers that will be used again.
         if helper.served < most, request.site != nil { keep(helper) }

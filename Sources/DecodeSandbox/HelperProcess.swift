@@ -65,8 +65,10 @@ final class HelperProcess: Sendable {
   }
 
   /// Decodes one image and validates the response. Nil if that takes another kind of helper.
+  ///
+  /// - Parameter meanwhile: What this thread does while the helper decodes; the deadline leaves it out.
   func decode(
-    _ image: ByteSource, _ request: HelperRequest, _ cancellation: CancellationFlag
+    _ image: ByteSource, _ request: HelperRequest, _ cancellation: CancellationFlag, meanwhile: () -> Void
   ) throws(HelperFailure) -> DecodedImage? {
     try awaitGreeting(cancellation)
     servedCount.add(1, ordering: .relaxed)
@@ -75,6 +77,7 @@ final class HelperProcess: Sendable {
       var channel = HelperChannel(
         socket: socket, deadline: isolation.deadline * request.patience, cancellation: cancellation)
       try channel.send(request, image)
+      channel.pause(meanwhile)
       let response = try channel.receive(HelperResponse.self)
       if response.needsLibvips {
         guard kind != .full, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }

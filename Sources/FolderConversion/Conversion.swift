@@ -41,7 +41,7 @@ public final class Conversion: AsyncSequence, Sendable {
     count = plan.count
     check = InputCheck(plan: plan, session: session, changes)
     work = InputConversion(plan, session)
-    lanes = work.map { ConversionLanes($0) }
+    lanes = work.map { ConversionLanes($0, in: [plan.list.root, plan.options.output]) }
     state = Mutex(State(started: session.stays ? .now : session.started))
   }
 

@@ -3,6 +3,7 @@ import Synchronization
 import ThumbnailCore
 
 /// The threads of a conversion: each converts one input after the other, from the open file to the written thumbnails.
+/// While a helper decodes an input, its lane encodes and writes the last one.
 ///
 /// What has become of them is for one consumer. Lanes end while it does not take that, or while another conversion waits
 /// for a thread, and begin again afterwards.
@@ -21,14 +22,20 @@ final class ConversionLanes: Sendable {
 
   private let work: InputConversion
   private let pool: WorkerPool
-  /// The most inputs that are being converted, or are finished and not handed over.
+  /// The most lanes.
+  private let most: Int
+  /// With as many that are finished and not handed over, no more are begun. Fewer that wait are too few.
   private let window: Int
+  /// The inputs that a lane converts before another conversion has its thread.
+  private static let turn = 8
   private let cancellation = CancellationFlag()
   private let state = Mutex(State())
 
-  init(_ work: InputConversion) {
-    (self.work, pool) = (work, work.pipeline.lanes)
-    window = 4 * work.pipeline.configuration.jobs
+  /// - Parameter folders: Where it reads and writes. Where calls take long, there are two lanes for each helper.
+  init(_ work: InputConversion, in folders: [RawPath]) {
+    let jobs = work.pipeline.configuration.jobs
+    (self.work, pool, window) = (work, work.pipeline.lanes, 4 * jobs)
+    most = folders.contains(where: \.isRemote) ? pool.threads : jobs
   }
 
   var isStopped: Bool { cancellation.isSet }
@@ -56,16 +63,26 @@ final class ConversionLanes: Sendable {
   }
 
   /// Gives the consumer what is finished, and has lanes begin.
-  private func settle() {
+  ///
+  /// - Parameters:
+  ///   - finished: What a lane has finished.
+  ///   - hasWritten: Whether it was allowed to write for that.
+  private func settle(_ finished: InputConversion.Finished? = nil, hasWritten: Bool = false) {
     var (consumer, outcomes): (Consumer?, [InputConversion.Outcome]) = (nil, [])
     let beginning = state.withLock { state in
+      switch finished {
+      case .outcome(let outcome)?: state.finished.append(outcome)
+      case .again(let input)?: state.inputs.prepend(input)
+      case nil: break
+      }
+      if hasWritten { state.writing -= 1 }
       if isStopped { state.inputs.removeAll() }
       if !state.finished.isEmpty {
         consumer = state.consumer.take()
         if consumer != nil { swap(&outcomes, &state.finished) }
       }
-      let room = min(pool.threads - state.lanes, window - state.finished.count - state.lanes)
-      let beginning = max(0, min(room, state.inputs.count))
+      let room = state.finished.count < window ? most - state.lanes : 0
+      let beginning = min(room, state.inputs.count)
       state.lanes += beginning
       if state.finished.isEmpty, (isStopped ? state.writing : state.lanes) == 0 {
         consumer = consumer ?? state.consumer.take()
@@ -78,16 +95,30 @@ final class ConversionLanes: Sendable {
 
   /// Converts inputs until there are none, or others have to go on first.
   private func drive() {
-    var outcome: InputConversion.Outcome?
-    var isWriting = false
-    while let input = next(after: outcome, hasWritten: isWriting) {
-      isWriting = false
-      outcome = work.convert(input, cancellation) { [self] in
-        isWriting = isWriting || beginsWriting()
+    var last: InputConversion.Finish?
+    func finishLast() {
+      guard let finish = last.take() else { return }
+      var isWriting = false
+      let finished = finish {
+        isWriting = beginsWriting()
         return isWriting
       }
+      settle(finished, hasWritten: isWriting)
     }
-    settle()
+    let finishesFirst = work.pipeline.configuration.isolation.isInProcess
+    var begun = 0
+    while true {
+      if let input = next(after: begun, isIdle: last == nil) {
+        if finishesFirst { finishLast() }
+        let finish = work.begin(input, cancellation, meanwhile: finishLast)
+        finishLast()
+        (last, begun) = (finish, begun + 1)
+      } else if last == nil {
+        return settle()
+      } else {
+        finishLast()
+      }
+    }
   }
 
   private func beginsWriting() -> Bool {
@@ -98,19 +129,14 @@ final class ConversionLanes: Sendable {
     }
   }
 
-  private func next(after outcome: InputConversion.Outcome?, hasWritten: Bool) -> StaleInput? {
+  /// The next input for a lane; nil if there is none for now. An idle lane ends then.
+  private func next(after begun: Int, isIdle: Bool) -> StaleInput? {
     // Pictures that come while a folder is watched do not wait for all others.
-    let givesWay = outcome != nil && pool.waiting > 0
-    defer { if outcome != nil { settle() } }
+    let givesWay = begun >= Self.turn && pool.waiting > 0
     return state.withLock { state in
-      if let outcome { state.finished.append(outcome) }
-      if hasWritten { state.writing -= 1 }
-      let isFull = state.finished.count + state.lanes > window
-      guard !isFull, !givesWay, !isStopped, let input = state.inputs.popFirst() else {
-        state.lanes -= 1
-        return nil
-      }
-      return input
+      if state.finished.count < window, !givesWay, !isStopped, let input = state.inputs.popFirst() { return input }
+      if isIdle { state.lanes -= 1 }
+      return nil
     }
   }
 }

@@ -27,7 +27,8 @@ public struct ConversionResult: Sendable {
   package let plan: String?
   /// The small image in the file that its thumbnails were made from; nil for the image itself, and if none was made.
   public internal(set) var preview: UsedPreview?
-  /// From the first access to its content to the last byte written.
+  /// From the first access to its content to the last byte written, without the time in which its thread wrote another
+  /// picture while a helper decoded this one.
   public let duration: Duration
   /// Whether another input has the same name with another extension, so that the thumbnails' names include the source's
   /// extension: `IMG_1.heic.jpg`.

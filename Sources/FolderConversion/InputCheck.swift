@@ -11,6 +11,8 @@ struct StaleInput: Sendable {
   var key: UInt64 = 0
   /// The state of the file when it was checked.
   var state: FileState
+  /// Whether it has changed while it was read.
+  var isSecondAttempt = false
 }
 
 /// Checks for one input after another whether it has to be converted. Blocks for a few system calls each.

@@ -36,53 +36,60 @@ final class InputConversion: Sendable {
     var endsRun: ConversionError?
   }
 
-  /// Converts an input. Nil if it was cancelled before anything was written. Blocks.
+  /// What has become of an input that was decoded.
+  enum Finished {
+    case outcome(Outcome)
+    /// The file has changed while it was read. It is tried a second time: its writer has probably finished by then.
+    case again(StaleInput)
+  }
+
+  /// Encodes and writes what an input was decoded to, once. Nil if it was cancelled before anything was written. Asks
+  /// before it writes.
+  typealias Finish = (_ mayWrite: () -> Bool) -> Finished?
+
+  /// Decodes an input. Blocks.
   ///
-  /// - Parameter mayWrite: Asked before anything is written.
-  func convert(_ input: StaleInput, _ cancellation: CancellationFlag, mayWrite: () -> Bool) -> Outcome? {
-    let started = ContinuousClock.now
-    let path = plan.list.absolutePath(at: input.index)
-    func failed(_ failure: ConversionFailure, endsRun: ConversionError? = nil) -> Outcome {
-      let result = plan.result(of: input.index, .failed, failure: failure, duration: .now - started)
+  /// - Parameter meanwhile: What the thread does while it waits, if it has not done it already.
+  func begin(_ input: StaleInput, _ cancellation: CancellationFlag, meanwhile: () -> Void) -> Finish {
+    var decoding = Stopwatch()
+    var encode: ThumbnailPipeline.FileEncoding? = decode(input, cancellation) { decoding.pause(meanwhile) }
+    let decodingTime = decoding.time
+    return { [self] mayWrite in
+      let finishing = Stopwatch()
+      guard let made = write(&encode, of: input, cancellation, mayWrite) else { return nil }
+      if case .changed(let state) = made.written, !input.isSecondAttempt {
+        var again = input
+        (again.state, again.isSecondAttempt) = (state, true)
+        return .again(again)
+      }
+      return .outcome(outcome(made, of: input, duration: decodingTime + finishing.time))
+    }
+  }
+
+  private func outcome(_ made: Made, of input: StaleInput, duration: Duration) -> Outcome {
+    func outcome(
+      _ status: ConversionResult.Status, _ outputs: [ConversionOutput] = [], _ failure: ConversionFailure? = nil,
+      endsRun: ConversionError? = nil
+    ) -> Outcome {
+      let result = plan.result(
+        of: input.index, status, outputs: outputs, failure: failure, plan: made.plan, preview: made.preview,
+        duration: duration)
       return Outcome(result: result, endsRun: endsRun)
     }
-    var input = input
-    // A file that changes while it is read is tried a second time: its writer has probably finished by then.
-    for isLastAttempt in [false, true] {
-      guard let made = makeAndWrite(input, cancellation, mayWrite) else { return nil }
-      switch made.written {
-      case .notMade(let error) where error.code == ConversionFailure.video:
-        return Outcome(
-          result: plan.result(
-            of: input.index, .skipped, failure: ConversionFailure(error), duration: .now - started))
-      case .notMade(let error):
-        if !isLastAttempt, let state = try? plan.list.state(at: input.index), state != input.state {
-          input.state = state
-          continue
-        }
-        if error.isOfSource {
-          session.noteFailure(of: path, input.state)
-          recordFailure(of: input)
-        }
-        return failed(ConversionFailure(error))
-      case .outputs(let outputs):
-        return Outcome(
-          result: plan.result(
-            of: input.index, .converted, outputs: outputs, plan: made.plan, preview: made.preview,
-            duration: .now - started))
-      case .changed(let state) where !isLastAttempt:
-        input.state = state
-      case .changed:
-        return failed(
-          ConversionFailure(
-            stage: .read, code: "changed",
-            message: "the file changed while it was read; run again when it is complete"))
-      case .failed(let failure, let endsRun):
-        session.noteFailedWrite()
-        return failed(failure, endsRun: endsRun)
-      }
+    switch made.written {
+    case .notMade(let error) where error.code == ConversionFailure.video:
+      return outcome(.skipped, [], ConversionFailure(error))
+    case .notMade(let error):
+      if error.isOfSource { noteFailure(of: input) }
+      return outcome(.failed, [], ConversionFailure(error))
+    case .outputs(let outputs): return outcome(.converted, outputs)
+    case .changed:
+      let message = "the file changed while it was read; run again when it is complete"
+      return outcome(.failed, [], ConversionFailure(stage: .read, code: "changed", message: message))
+    case .failed(let failure, let endsRun):
+      session.noteFailedWrite()
+      return outcome(.failed, [], failure, endsRun: endsRun)
     }
-    return nil
   }
 
   /// Removes a thumbnail if it is still as it was written.
@@ -94,20 +101,21 @@ final class InputConversion: Sendable {
   }
 
   /// Records for later runs that a picture cannot be shown.
-  private func recordFailure(of input: StaleInput) {
-    guard case .desktop(let desktop) = destination,
+  private func noteFailure(of input: StaleInput) {
+    session.noteFailure(of: plan.list.absolutePath(at: input.index), input.state)
+    if case .desktop(let desktop) = destination,
       let picture = DesktopPicture(plan.list.path(at: input.index), state: input.state)
-    else { return }
-    desktop.noteFailure(of: picture)
+    {
+      desktop.noteFailure(of: picture)
+    }
   }
 
   /// What has become of an input, its plan, and the preview that was used.
   private typealias Made = (written: Written, plan: String?, preview: UsedPreview?)
 
-  /// Makes the thumbnails and writes them. Nil if it was cancelled before anything was written.
-  private func makeAndWrite(
-    _ input: StaleInput, _ cancellation: CancellationFlag, _ mayWrite: () -> Bool
-  ) -> Made? {
+  private func decode(
+    _ input: StaleInput, _ cancellation: CancellationFlag, meanwhile: () -> Void
+  ) -> ThumbnailPipeline.FileEncoding {
     let path = plan.list.absolutePath(at: input.index)
     let source = ImageSource.file(at: path, in: input.state) { [plan] () throws(SystemFailure) in
       let opened = try plan.list.open(at: input.index)
@@ -115,13 +123,25 @@ final class InputConversion: Sendable {
       if opened.state != input.state { throw SystemFailure(code: ESTALE) }
       return opened
     }
+    return pipeline.decode(source, for: variants, cancellation: cancellation, meanwhile: meanwhile)
+  }
+
+  /// Encodes the thumbnails and writes them. Nil if it was cancelled before anything was written.
+  private func write(
+    _ encode: inout ThumbnailPipeline.FileEncoding?, of input: StaleInput, _ cancellation: CancellationFlag,
+    _ mayWrite: () -> Bool
+  ) -> Made? {
     do throws(ThumbnailError) {
-      let (results, plan) = try pipeline.thumbnails(variants, ofFile: source, cancellation: cancellation)
-      let thumbnails = try results.map { (result) throws(ThumbnailError) in try result.get() }
-      if !mayWrite() { return nil }
+      // It has the pixels and the open file, of which nothing is kept while the thumbnails are written.
+      guard let (thumbnails, plan) = try encode.take()?(), mayWrite() else { return nil }
       return (write(thumbnails, of: input), plan, thumbnails.lazy.compactMap(\.source.preview).first)
     } catch {
-      return cancellation.isSet ? nil : (.notMade(error), nil, nil)
+      if cancellation.isSet { return nil }
+      if error.code != ConversionFailure.video, let state = try? plan.list.state(at: input.index), state != input.state
+      {
+        return (.changed(state), nil, nil)
+      }
+      return (.notMade(error), nil, nil)
     }
   }
 

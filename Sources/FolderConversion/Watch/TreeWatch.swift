@@ -81,7 +81,7 @@ final class TreeWatch: Sendable {
       inotify_add_watch(descriptor.rawValue, $0, Self.mask | UInt32(IN_ONLYDIR))
     }
     let isFull = number < 0 && errno == ENOSPC
-    let isRemote = Self.isRemote(folder)
+    let isRemote = folder.isRemote
     let path = folder.bytes.last == RawPath.slash ? folder.bytes : folder.bytes + [RawPath.slash]
     state.withLock { state in
       if number >= 0, state.paths[number]?.contains(path) != true { state.paths[number, default: []].append(path) }
@@ -210,10 +210,13 @@ final class TreeWatch: Sendable {
     for number in gone { inotify_rm_watch(descriptor.rawValue, number) }
     open.withLock { open in open = open.filter { !$0.key.starts(with: folder) } }
   }
+}
 
-  private static func isRemote(_ folder: RawPath) -> Bool {
+extension RawPath {
+  /// Whether a folder may be on another machine, or its calls take long.
+  var isRemote: Bool {
     // NFS, SMB and its successors, Ceph, 9P, AFS, FUSE, VirtualBox.
     [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0xC3_6400, 0x0102_1997, 0x5346_414F, 0x6573_5546, 0x786F_4256]
-      .contains(folder.withCString(clibc_file_system))
+      .contains(withCString(clibc_file_system))
   }
 }

@@ -127,7 +127,7 @@ package final class WorkerPool: Sendable {
   package func run<Value: Sendable>(
     priority: PriorityControl = PriorityControl(.visible), _ work: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(CancellationError) -> Value {
-    let outcome = WorkOutcome<Value>()
+    let outcome = Handover<Value>()
     try await perform(priority: priority) { outcome.value = work($0) }
     guard let value = outcome.value else { throw CancellationError() }
     return value
@@ -136,11 +136,12 @@ package final class WorkerPool: Sendable {
   /// Runs `work`, which may fail, on a thread of the pool and returns its result. Throws `cancellation` if the calling
   /// task is cancelled while it is queued.
   package func run<Value: Sendable, Failure: Error>(
-    orThrow cancellation: Failure, _ work: @escaping @Sendable (CancellationFlag) throws(Failure) -> Value
+    orThrow cancellation: Failure, priority: PriorityControl = PriorityControl(.visible),
+    _ work: @escaping @Sendable (CancellationFlag) throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     let result: Result<Value, Failure>
     do {
-      result = try await run { cancelled in Result { () throws(Failure) in try work(cancelled) } }
+      result = try await run(priority: priority) { cancelled in Result { () throws(Failure) in try work(cancelled) } }
     } catch {
       throw cancellation
     }
@@ -198,13 +199,13 @@ package final class WorkerPool: Sendable {
   }
 }
 
-/// Passes the result of a work item from the thread that carries it out to the task that waits for it.
+/// Passes a value from another thread or task.
 @usableFromInline
-final class WorkOutcome<Value>: @unchecked Sendable {
-  // Safety: written by the thread before it resumes the task's promise, read by the task after that.
-  @usableFromInline var value: Value?
+package final class Handover<Value>: @unchecked Sendable {
+  // Safety: it is set before the end is signalled, and read after that.
+  @usableFromInline package var value: Value?
 
-  @inlinable init() {}
+  @inlinable package init() {}
 }
 
 /// Tells work that runs on a thread that its result is no longer wanted.

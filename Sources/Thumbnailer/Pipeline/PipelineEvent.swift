@@ -37,7 +37,7 @@ public struct PipelineEvent: Sendable {
     /// How the image was decoded, and the memory that the plan took, in bytes.
     case planned(description: String, reservedBytes: Int)
     /// The thumbnails of these variants were made: after `waited` for memory and a worker, in `duration` on a worker
-    /// thread, which includes `encoding`.
+    /// thread, which includes `encoding`, but not what that did for other images meanwhile.
     case rendered([Variant], waited: Duration, duration: Duration, encoding: Duration)
     /// A thumbnail of `bytes` bytes was handed to the disk cache.
     case stored(Variant, bytes: Int)

@@ -99,20 +99,36 @@ public final class ThumbnailPipeline: Sendable {
     await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
   }
 
-  /// Makes thumbnails of a file, without caches and without joining other requests. Blocks: call it on `lanes`.
+  /// Decodes a file, without caches and without joining other requests. Blocks: call it on `lanes`.
   ///
-  /// - Returns: Each variant's result, in their order, and the plan.
-  /// - Throws: Errors that concern all variants.
-  package func thumbnails(
-    _ variants: [Variant], ofFile source: ImageSource, cancellation: CancellationFlag
-  ) throws(ThumbnailError) -> (results: [Result<Thumbnail, ThumbnailError>], plan: String?) {
+  /// - Parameter meanwhile: What the thread does while it waits, if it has not done it already.
+  /// - Returns: What encodes the thumbnails of all variants, in their order, once; or throws the first error.
+  package func decode(
+    _ source: ImageSource, for variants: [Variant], cancellation: CancellationFlag, meanwhile: () -> Void
+  ) -> FileEncoding {
     let job = JobContext(source, policy: stages.policy(for: RequestOptions()), priority: PriorityControl(.visible))
-    let (made, plan) = try stages.renderer.renderHere(
-      variants, from: stages.files.body(for: job), for: job, cancellation)
-    return (variants.map { variant in made.first { $0.variant == variant }?.result ?? .failure(.cancelled) }, plan)
+    let encoding: Renderer.Encoding
+    do throws(ThumbnailError) {
+      encoding = try stages.renderer.renderHere(
+        variants, from: stages.files.body(for: job), for: job, cancellation, meanwhile: meanwhile)
+    } catch {
+      return { () throws(ThumbnailError) in throw error }
+    }
+    return { [configuration] () throws(ThumbnailError) in
+      guard case .done(let made, let plan) = try encoding() else {
+        throw ThumbnailError(.helperFailed(.nonsense(detail: "it needs more of a whole file")), of: configuration)
+      }
+      let thumbnails = try variants.map { (variant) throws(ThumbnailError) in
+        try (made.first { $0.variant == variant }?.result ?? .failure(.cancelled)).get()
+      }
+      return (thumbnails, plan)
+    }
   }
 
-  /// The threads for `thumbnails(_:ofFile:cancellation:)`.
+  /// See `decode(_:for:cancellation:meanwhile:)`.
+  package typealias FileEncoding = () throws(ThumbnailError) -> (thumbnails: [Thumbnail], plan: String?)
+
+  /// The threads for `decode(_:for:cancellation:meanwhile:)`.
   package var lanes: WorkerPool { stages.runner.lanes }
 
   /// Serves memory cache hits at once and waits for the rest. All requests are for one source.

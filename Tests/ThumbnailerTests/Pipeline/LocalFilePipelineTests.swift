@@ -1,3 +1,5 @@
+@testable import DecodeSandbox
+import Glibc
 @testable import PipelineTestSupport
 @testable import ThumbnailCore
 @testable import Thumbnailer
@@ -27,13 +29,12 @@
   }
 
   /// What a lane makes of the file.
-  private func made(_ sides: [Int], _ cancellation: CancellationFlag = CancellationFlag()) async throws -> [PixelSize?]
-  {
+  private func made(_ sides: [Int], _ cancellation: CancellationFlag = CancellationFlag()) async throws -> [PixelSize] {
     let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
     let variants = sides.map { Variant(size: PixelSize($0, $0)) }
     return try await pipeline.lanes.run { [pipeline] _ in
       Result { () throws(ThumbnailError) in
-        try pipeline.thumbnails(variants, ofFile: source, cancellation: cancellation).results.map { try? $0.get().size }
+        try pipeline.decode(source, for: variants, cancellation: cancellation) {}().thumbnails.map { $0.size }
       }
     }.get()
   }
@@ -55,6 +56,45 @@
     held.release()
     let sizes = try await first
     #expect(sizes == [PixelSize(40, 30)])
+  }
+
+  /// Has a lane make two pictures, the second of which it begins before the first one is encoded.
+  ///
+  /// - Parameters:
+  ///   - first: Called when the first one is decoded.
+  ///   - second: Called when the first one is encoded, before the second one is decoded.
+  private func makeTwo(first: @escaping @Sendable () -> Void, second: @escaping @Sendable () -> Void) async throws {
+    let source = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
+    let (variants, flag) = ([Variant(size: PixelSize(40, 40))], CancellationFlag())
+    let sizes = try await pipeline.lanes.run { [pipeline] _ in
+      Result { () throws(ThumbnailError) in
+        var last: ThumbnailPipeline.FileEncoding? = pipeline.decode(source, for: variants, cancellation: flag) {}
+        first()
+        var sizes: [PixelSize] = []
+        let next = pipeline.decode(source, for: variants, cancellation: flag) {
+          sizes += (try? last.take()?().thumbnails.map(\.size)) ?? []
+          second()
+        }
+        return sizes + (try next().thumbnails.map(\.size))
+      }
+    }.get()
+    #expect(sizes == [PixelSize(40, 30), PixelSize(40, 30)])
+  }
+
+  @Test func aLaneEncodesTheLastPictureBeforeItWaitsForMemory() async throws {
+    let held = Handover<WeightedSemaphore.Reservation>()
+    // The first one's memory is all that the second one can get.
+    try await makeTwo(first: { [pipeline] in held.value = pipeline.stages.runner.memory.reserveFree() }, second: {})
+  }
+
+  @Test func aLaneEncodesTheLastPictureWhileItsHelperDecodes() async throws {
+    let helpers = try #require(pipeline.stages.runner.helpers)
+    @Sendable func send(_ signal: Int32, to pids: [pid_t]) { for pid in pids { kill(pid, signal) } }
+    try await makeTwo {
+      send(SIGSTOP, to: helpers.waiting)
+    } second: {
+      send(SIGCONT, to: helpers.working)
+    }
   }
 
   @Test func requestsThatJoinWhileTheFileWaitsForAWorkerShareItsDecode() async throws {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Limits a pipeline's concurrent work by the files and sockets that its process may still open.
 struct DescriptorBudget: Sendable {
-  /// Descriptors of libcurl and Dispatch, and of a folder and a library that are being read. Lanes write in place of a
-  /// decode (`perJob`).
+  /// Descriptors of libcurl and Dispatch, and of a folder and a library that are being read. Where there is a
+  /// lane for each job, it writes in place of a second body (`perJob`); more find room in the sixteenth.
   private static let fixed = 5
   /// The connections of the disk cache.
   private static let cache = 7

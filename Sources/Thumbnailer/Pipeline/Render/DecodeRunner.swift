@@ -39,10 +39,12 @@ final class DecodeRunner: Sendable {
     helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     turns = DecodeTurns(workers: configuration.jobs, bytes: budget.decodeShare)
     // While a helper decodes, its thread waits; another one encodes what came of the image before, so that no helper
-    // waits for that.
-    let threads = isInProcess ? configuration.jobs : 2 * configuration.jobs
+    // waits for that. A lane does both; a second one may wait for a slow disk, or be another conversion's.
     let pool = { (name: String) in
-      WorkerPool(name: name, threads: threads, givesWay: configuration.decodesGiveWay) { Codec.threadWillEnd() }
+      WorkerPool(
+        name: name, threads: isInProcess ? configuration.jobs : 2 * configuration.jobs,
+        givesWay: configuration.decodesGiveWay
+      ) { Codec.threadWillEnd() }
     }
     (workers, lanes) = (pool("thumbnailer.codec"), pool("thumbnailer.lane"))
     helpers =
@@ -95,12 +97,15 @@ final class DecodeRunner: Sendable {
   }
 
   /// Carries out a decode on a worker, in memory that is reserved for it.
+  ///
+  /// - Parameter meanwhile: What this thread does while it waits for a helper, if it has not done it already.
   func carryOut(
-    _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
+    _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag,
+    meanwhile: () -> Void = {}
   ) -> Decoded {
-    let started = ContinuousClock.now
+    var watch = Stopwatch()
     return spare.counting {
-      let made = pixels(decode, of: body, for: job, cancellation)
+      let made = pixels(decode, of: body, for: job, cancellation) { watch.pause(meanwhile) }
       if let need = made.need { return .needs(need) }
       var (plan, planBytes) = (made.plan, made.planBytes)
       if decode.isUnplanned {
@@ -108,26 +113,22 @@ final class DecodeRunner: Sendable {
         (plan, planBytes) = ("\(decode.request.format.rawValue) in a helper → \(sizes)", decode.bytes)
       }
       if !plan.isEmpty { monitor.send(job.source, .planned(description: plan, reservedBytes: planBytes)) }
-      let results = finish(made, decode, of: body, cancellation)
       monitor.add(1, to: \.decodes)
-      return .made(results, plan: plan, duration: .now - started)
+      return .made(made, plan: plan, duration: watch.time)
     }
   }
 
   /// Runs blocking codec work on a worker thread.
   func work<Value: Sendable>(
-    for job: JobContext, _ task: @escaping @Sendable (CancellationFlag) -> Value
+    for job: JobContext, _ task: @escaping @Sendable (CancellationFlag) throws(ThumbnailError) -> Value
   ) async throws(ThumbnailError) -> Value {
-    do {
-      return try await workers.run(priority: job.priority, task)
-    } catch {
-      throw .cancelled
-    }
+    try await workers.run(orThrow: .cancelled, priority: job.priority, task)
   }
 
   /// The pixels of the thumbnails.
   private func pixels(
-    _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
+    _ decode: Decode, of body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag,
+    meanwhile: () -> Void
   ) -> DecodedImage {
     var request = decode.request
     let probe = request.probe
@@ -139,7 +140,7 @@ final class DecodeRunner: Sendable {
     request.hasSpareProcessor = request.canUseTwoProcessors && spare.take()
     defer { if request.hasSpareProcessor { spare.giveBack() } }
     if let helpers {
-      made = helpers.decode(body.bytes, request, cancellation: cancellation)
+      made = helpers.decode(body.bytes, request, cancellation: cancellation, meanwhile: meanwhile)
     } else {
       made = DecodeWorker(cancellation).decode(body.bytes, request)
     }
@@ -151,16 +152,16 @@ final class DecodeRunner: Sendable {
   }
 
   /// The thumbnails of these pixels.
-  private func finish(
+  func finish(
     _ made: DecodedImage, _ decode: Decode, of body: SourceBody, _ cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let probe = decode.request.probe
     let source = SourceDescription(
       size: probe?.size ?? made.size ?? PixelSize(0, 0), format: decode.request.format, byteCount: body.bytes.count,
       preview: probe?.isRAW == true ? .camera : made.usesPreview ? .checked : nil)
-    return ThumbnailFinisher(
-      source: source, processors: configuration.processors, makesPlaceholders: configuration.makesPlaceholders
-    ).finish(made.results, cancellation: cancellation)
+    let finisher = ThumbnailFinisher(
+      source: source, processors: configuration.processors, makesPlaceholders: configuration.makesPlaceholders)
+    return spare.counting { finisher.finish(made.results, cancellation: cancellation) }
   }
 
   /// A helper's result for an image whose size was not known before, unless enlarging it or putting it on a canvas
@@ -178,12 +179,6 @@ final class DecodeRunner: Sendable {
     return Rendered(
       variant: made.variant, result: .failure(.exceedsMemoryBudget(needed: needed, budget: request.mostBytes)))
   }
-}
-
-/// Passes a value from another thread or task.
-final class Handover<Value>: @unchecked Sendable {
-  // Safety: it is set before the end is signalled, and read after that.
-  var value: Value?
 }
 
 extension ImageSource {

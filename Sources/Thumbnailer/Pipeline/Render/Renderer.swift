@@ -19,8 +19,6 @@ final class Renderer: Sendable {
   private struct Progress: Sendable {
     /// The job's body, opened.
     var body: SourceBody
-    /// The results of variants that are not made.
-    var refused: [RenderedThumbnail] = []
     var next: Next
 
     enum Next: Sendable {
@@ -40,7 +38,7 @@ final class Renderer: Sendable {
     isUpToDate: @escaping @Sendable () -> Bool
   ) async throws(ThumbnailError) -> Rendering {
     let asked = ContinuousClock.now
-    var progress = try await visit(for: job) { [self, body] cancellation throws(ThumbnailError) in
+    var progress = try await runner.work(for: job) { [self, body] cancellation throws(ThumbnailError) in
       let waited = .now - asked
       var body = body
       let isOpen = body.isOpen
@@ -49,14 +47,14 @@ final class Renderer: Sendable {
       var progress = try begin(variants, of: body, for: job)
       if cancellation.isSet { throw .cancelled }
       if case .decode(let decode) = progress.next, let reservation = runner.reserveNow(decode, for: job) {
-        try carryOut(decode, in: reservation, &progress, waited: waited, for: job, cancellation)
+        try make(decode, in: reservation, &progress, waited: waited, for: job, cancellation)
       }
       return progress
     }
     body = progress.body
     while true {
       switch progress.next {
-      case .done(let rendering): return rendering.adding(progress.refused)
+      case .done(let rendering): return rendering
       case .decode(let decode):
         let asked = ContinuousClock.now
         let reservation: DecodeReservation
@@ -66,9 +64,9 @@ final class Renderer: Sendable {
           progress.next = .decode(try leavingOut(decode, after: error))
           continue
         }
-        progress = try await visit(for: job) { [self, progress] cancellation throws(ThumbnailError) in
+        progress = try await runner.work(for: job) { [self, progress] cancellation throws(ThumbnailError) in
           var progress = progress
-          try carryOut(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
+          try make(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
           return progress
         }
         body = progress.body
@@ -76,38 +74,40 @@ final class Renderer: Sendable {
     }
   }
 
-  /// Works on a worker.
-  private func visit(
-    for job: JobContext, _ work: @escaping @Sendable (CancellationFlag) throws(ThumbnailError) -> Progress
-  ) async throws(ThumbnailError) -> Progress {
-    try await runner.work(for: job) { cancellation in
-      Result { () throws(ThumbnailError) in try work(cancellation) }
-    }.get()
-  }
-
-  /// Makes all the variants of a whole file on the calling thread, which waits for memory.
+  /// Makes the pixels of a whole file on the calling thread, which waits for memory.
+  ///
+  /// - Parameter meanwhile: What it does while it waits, if it has not done it already.
+  /// - Returns: What encodes them.
   func renderHere(
-    _ variants: [Variant], from body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag
-  ) throws(ThumbnailError) -> (made: [RenderedThumbnail], plan: String?) {
+    _ variants: [Variant], from body: SourceBody, for job: JobContext, _ cancellation: CancellationFlag,
+    meanwhile: () -> Void
+  ) throws(ThumbnailError) -> Encoding {
     var body = body
     try body.open()
     var progress = try begin(variants, of: body, for: job)
     while case .decode(let decode) = progress.next, !cancellation.isSet {
-      let asked = ContinuousClock.now
-      let reservation: DecodeReservation
-      do throws(ThumbnailError) {
-        reservation = try runner.reserveHere(decode, of: progress.body.bytes, for: job, cancellation)
-      } catch {
-        progress.next = .decode(try leavingOut(decode, after: error))
-        continue
+      var (reservation, waited) = (runner.reserveNow(decode, for: job), Duration.zero)
+      if reservation == nil {
+        // It has memory.
+        meanwhile()
+        let asked = ContinuousClock.now
+        do throws(ThumbnailError) {
+          reservation = try runner.reserveHere(decode, of: progress.body.bytes, for: job, cancellation)
+        } catch {
+          progress.next = .decode(try leavingOut(decode, after: error))
+          continue
+        }
+        waited = .now - asked
       }
-      try carryOut(decode, in: reservation, &progress, waited: .now - asked, for: job, cancellation)
+      if let reservation,
+        let encoding = try carryOut(
+          decode, in: reservation, &progress, waited: waited, for: job, cancellation, meanwhile: meanwhile)
+      {
+        return encoding
+      }
     }
-    if cancellation.isSet { throw .cancelled }
-    guard case .done(.done(let made, let plan)) = progress.next else {
-      throw ThumbnailError(.helperFailed(.nonsense(detail: "it needs more of a whole file")), of: configuration)
-    }
-    return (made + progress.refused, plan)
+    guard case .done(let rendering) = progress.next, !cancellation.isSet else { throw .cancelled }
+    return { rendering }
   }
 
   /// Reads the header of an open body.
@@ -120,17 +120,15 @@ final class Renderer: Sendable {
       return Progress(body: body, next: .decode(runner.decode(variants, of: body, unplanned: format, for: job)))
     }
     let probe = try header.mapError { ThumbnailError($0, of: configuration) }.get()
-    var progress = Progress(body: body, next: .done(.done([], plan: nil)))
-    var fitting = variants
+    var (fitting, refused): ([Variant], [RenderedThumbnail]) = (variants, [])
     if let most = job.policy.options.strangersPixels {
       fitting = variants.filter { ThumbnailGeometry(source: probe.size, variant: $0).isForStrangers(most) }
-      progress.refused = Set(variants).subtracting(fitting).map {
-        RenderedThumbnail($0, .failure(.tooManyPixels(most)))
-      }
-      if fitting.isEmpty { return progress }
+      refused = Set(variants).subtracting(fitting).map { RenderedThumbnail($0, .failure(.tooManyPixels(most))) }
+      if fitting.isEmpty { return Progress(body: body, next: .done(.done(refused, plan: nil))) }
     }
-    progress.next = .decode(runner.decode(fitting, probe, of: body, for: job))
-    return progress
+    var decode = runner.decode(fitting, probe, of: body, for: job)
+    decode.refused = refused
+    return Progress(body: body, next: .decode(decode))
   }
 
   /// The decode beside others after there was no memory for it alone: its variants that need less are not delayed by
@@ -150,38 +148,58 @@ final class Renderer: Sendable {
   /// A preview, the image, another reader and what salvages it take more, one after the other.
   private static let mostGrants = 4
 
-  /// Carries out a decode. What it needs besides, as its plan shows, is granted if it is free.
-  private func carryOut(
+  /// Carries out a decode, and encodes what comes of it.
+  private func make(
     _ decode: Decode, in reservation: DecodeReservation, _ progress: inout Progress, waited: Duration,
     for job: JobContext, _ cancellation: CancellationFlag
   ) throws(ThumbnailError) {
     defer { reservation.release() }
-    let decoded = runner.carryOut(decode, of: progress.body, for: job, cancellation)
+    let encoding = try carryOut(decode, in: reservation, &progress, waited: waited, for: job, cancellation) {}
+    if let encoding { progress.next = .done(try encoding()) }
+  }
+
+  /// Encodes the pixels of a decode, in its memory, which is returned after the call or when this is dropped.
+  typealias Encoding = () throws(ThumbnailError) -> Rendering
+
+  /// Carries out a decode. What it needs besides, as its plan shows, is granted if it is free.
+  ///
+  /// - Returns: Nil if there are no pixels: what is next stands in `progress`.
+  private func carryOut(
+    _ decode: Decode, in reservation: DecodeReservation, _ progress: inout Progress, waited: Duration,
+    for job: JobContext, _ cancellation: CancellationFlag, meanwhile: () -> Void
+  ) throws(ThumbnailError) -> Encoding? {
+    let decoded = runner.carryOut(decode, of: progress.body, for: job, cancellation, meanwhile: meanwhile)
     try progress.body.checkUnchanged()
     switch decoded {
-    case .made(let results, let plan, let duration):
-      if results.contains(where: \.isOfCrash) {
+    case .made(let made, let plan, let duration):
+      if made.results.contains(where: \.isOfCrash) {
         // Perhaps of a preview of wrong parts, or of what is read on beyond the damage.
         if progress.body.part != nil, progress.body.previews != .off,
           [.heif, .avif].contains(decode.request.format)
         {
-          return progress.next = .done(.needsBodyOfImage)
+          progress.next = .done(.needsBodyOfImage)
+          return nil
         }
         if decode.request.terms.acceptsDamage, !decode.isUnplanned {
           var strict = decode
           strict.request.terms.acceptsDamage = false
-          return try carryOut(strict, in: reservation, &progress, waited: waited, for: job, cancellation)
+          return try carryOut(
+            strict, in: reservation, &progress, waited: waited, for: job, cancellation, meanwhile: meanwhile)
         }
       }
-      let tried = results.filter { !$0.isBeyondMemory }
-      if !tried.isEmpty {
-        monitor.send(
-          job.source,
-          .rendered(
-            tried.map(\.variant), waited: decode.waited + waited, duration: duration,
-            encoding: tried.reduce(.zero) { $0 + $1.encoding }))
+      return { [self, body = progress.body] () throws(ThumbnailError) in
+        defer { reservation.release() }
+        let results = runner.finish(made, decode, of: body, cancellation)
+        let tried = results.filter { !$0.isBeyondMemory }
+        if !tried.isEmpty {
+          let encoding = tried.reduce(.zero) { $0 + $1.encoding }
+          monitor.send(
+            job.source,
+            .rendered(
+              tried.map(\.variant), waited: decode.waited + waited, duration: duration + encoding, encoding: encoding))
+        }
+        return try finish(results, plan, decode, of: body)
       }
-      progress.next = .done(try finish(results, plan, decode, of: progress.body))
     case .needs(.wholeBody): progress.next = .done(.needsWholeBody)
     case .needs(.bodyOfImage): progress.next = .done(.needsBodyOfImage)
     case .needs(.refusal(let refusal)):
@@ -200,9 +218,11 @@ final class Renderer: Sendable {
       if bytes > runner.memory.capacity { planned.request.patience = DecodeAdmission.patience }
       progress.next = .decode(planned)
       reservation.release()
-      guard let memory = runner.reserveNow(planned, for: job) else { return }
-      try carryOut(planned, in: memory, &progress, waited: .zero, for: job, cancellation)
+      guard let memory = runner.reserveNow(planned, for: job) else { return nil }
+      return try carryOut(
+        planned, in: memory, &progress, waited: .zero, for: job, cancellation, meanwhile: meanwhile)
     }
+    return nil
   }
 
   /// The results of a decode in the pipeline's own types.
@@ -218,11 +238,11 @@ final class Renderer: Sendable {
       }
       return RenderedThumbnail(made.variant, result)
     }
-    return .done(made, plan: plan.isEmpty ? nil : plan)
+    return .done(made + decode.refused, plan: plan.isEmpty ? nil : plan)
   }
 }
 
-extension RenderedVariant {
+extension Rendered {
   /// Whether there was no memory for it.
   fileprivate var isBeyondMemory: Bool { if case .failure(.exceedsMemoryBudget) = result { true } else { false } }
   /// Whether its helper has crashed.

@@ -22,17 +22,13 @@ enum Rendering: Sendable {
   case needsBodyOfImage
   /// Other variants are wanted since the visit was queued. The body is open, and nothing is decoded.
   case requestsChanged
-
-  /// The same, with results of variants that were not rendered.
-  func adding(_ others: [RenderedThumbnail]) -> Rendering {
-    guard case .done(let made, let plan) = self else { return self }
-    return .done(made + others, plan: plan)
-  }
 }
 
 /// One decode of an image, and what it takes.
 struct Decode: Sendable {
   var request: HelperRequest
+  /// The results of variants that are not made.
+  var refused: [RenderedThumbnail] = []
   /// The memory that it takes of the budget.
   var bytes: Int
   /// How often more was granted.
@@ -51,9 +47,9 @@ struct Decode: Sendable {
 }
 
 /// The result of a decode.
-enum Decoded: Sendable {
-  /// One result for each variant, and the plan in words.
-  case made([RenderedVariant], plan: String, duration: Duration)
+enum Decoded {
+  /// The pixels, and the plan in words.
+  case made(DecodedImage, plan: String, duration: Duration)
   /// What is needed for it.
   case needs(DecodeNeed)
 }

@@ -53,22 +53,30 @@ struct StoredThumbnails: Sendable {
     var decode = runner.decode([variant], probe, of: body, for: job)
     decode.request.terms.most = decode.request.terms.share
     (decode.request.terms.acceptsDamage, decode.request.terms.isCutOnly) = (false, false)
-    var decoded = await decoded(decode, body, for: job)
-    if case .needs(.memory(let bytes))? = decoded {
-      decode.grant(bytes)
-      decoded = await self.decoded(decode, body, for: job)
+    var made = await made(decode, body, for: job)
+    if let missing = made.missing {
+      decode.grant(missing)
+      made = await self.made(decode, body, for: job)
     }
-    guard case .made(let results, _, _)? = decoded, var thumbnail = try? results.first?.result.get() else { return nil }
+    guard var thumbnail = made.thumbnail else { return nil }
     thumbnail.source = source
     thumbnail.isDamaged = larger.thumbnail.isDamaged
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
   }
 
-  private func decoded(_ decode: Decode, _ body: SourceBody, for job: JobContext) async -> Decoded? {
-    guard let reservation = try? await runner.reserve(decode, of: body.bytes, for: job) else { return nil }
+  /// The thumbnail, or the memory that its decode needs.
+  private func made(
+    _ decode: Decode, _ body: SourceBody, for job: JobContext
+  ) async -> (thumbnail: Thumbnail?, missing: Int?) {
+    guard let reservation = try? await runner.reserve(decode, of: body.bytes, for: job) else { return (nil, nil) }
     defer { reservation.release() }
-    return try? await runner.work(for: job) { [runner] cancellation in
-      runner.carryOut(decode, of: body, for: job, cancellation)
+    let made = try? await runner.work(for: job) { [runner] cancellation -> (Thumbnail?, Int?) in
+      switch runner.carryOut(decode, of: body, for: job, cancellation) {
+      case .made(let made, _, _): (try? runner.finish(made, decode, of: body, cancellation).first?.result.get(), nil)
+      case .needs(.memory(let bytes)): (nil, bytes)
+      case .needs: (nil, nil)
+      }
     }
+    return made ?? (nil, nil)
   }
 }
