@@ -49,11 +49,11 @@
     #expect(shown.contains("/s  ") && shown.contains("memory "))
     #expect(shown.contains(" left") || shown.contains("  waiting for "))
     for frame in shown.split(separator: "\r") { #expect(frame.prefix { $0 != "\u{1B}" && $0 != "\n" }.count < 100) }
-    // What stays on the screen are the lines that are no progress.
+    // What stays on the screen are the lines that are no progress. On a busy machine the host may be left alone for long
+    // silence.
+    let lines = terminal.screen.split(separator: "\n").filter { !$0.contains(" is left alone for ") }
     #expect(
-      terminal.screen
-        == (flags == ["--json"] ? "" : "thumbs: \(origin.url("/1.jpg")): the server has no such picture (status 404)\n")
-    )
+      lines == (flags.isEmpty ? ["thumbs: \(origin.url("/1.jpg")): the server has no such picture (status 404)"] : []))
   }
 
   @Test func saysWhichServerIsWaitedForOnceOnlySilentPicturesAreLeft() async throws {
