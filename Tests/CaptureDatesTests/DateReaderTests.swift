@@ -155,7 +155,7 @@ import TestSupport
   @Test func brokenFilesAreReadNoFurtherAndStopNobody() {
     var random = SplitMix(state: 34)
     let files = Self.files.filter { !$0.bytes.isEmpty }
-    for round in Thoroughness.rounds(25_000) {
+    for round in Thoroughness.rounds(8_000) {
       let (name, bytes, _) = files[round % files.count]
       var broken = bytes
       for _ in 0..<Int.random(in: 1...6, using: &random) {
