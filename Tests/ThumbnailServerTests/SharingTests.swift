@@ -211,6 +211,7 @@
     #expect(refused.status == .tooManyRequests && refused["retry-after"] == "10" && refused["set-cookie"] == nil)
     #expect(refused.text.contains("try again in 10 seconds"))
     #expect(await attempt("correct-horse", "2001:db8:0:1::1").status == .seeOther)
+    #expect(await attempt("", "2001:db8::3", "/login/\(visit.login.ticket)").status == .seeOther)
   }
 
   @Test func manyAddressesTogetherHaveFewAttemptsAndLockOutNobodyWhoIsKnown() async throws {

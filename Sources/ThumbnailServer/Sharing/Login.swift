@@ -46,11 +46,14 @@ package struct Login: Sendable {
     let next = QueryItems(request.query)["next"] ?? ""
     if path.count < 2, request.method != .POST { return PageFile.login(for: request, next: next) }
     let network = ClientNetwork.name(of: request.client)
-    // A ticket cannot be guessed.
+    // A ticket cannot be guessed: who has it is not slowed down.
+    let hasTicket = path.count == 2 && Token.areEqual(sign("ticket \(path[1])"), sign("ticket \(ticket)"))
     let isKnown = path.count == 2 || known.networks.withLock { $0.contains(network) }
     let busy =
-      !limiter.admits(request.client)
-      ? "this device:" : isKnown || limiterOfAll.admits("") ? nil : "other devices: scan the code, or"
+      hasTicket
+      ? nil
+      : !limiter.admits(request.client)
+        ? "this device:" : isKnown || limiterOfAll.admits("") ? nil : "other devices: scan the code, or"
     if let busy {
       return PageFile.login(
         for: request, .tooManyRequests, "Too many attempts from \(busy) try again in \(Self.pause) seconds.",
@@ -60,7 +63,7 @@ package struct Login: Sendable {
     // Of the same length whatever was given, so that comparing tells nothing.
     let isRight =
       path.count == 2
-      ? Token.areEqual(sign("ticket \(path[1])"), sign("ticket \(ticket)"))
+      ? hasTicket
       // A copied password may have spaces around it.
       : [given, given.trimmingCharacters(in: .whitespacesAndNewlines)].contains { given in
         Token.areEqual(sign("password \(given)"), sign("password \(password)"))
