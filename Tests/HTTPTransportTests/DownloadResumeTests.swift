@@ -190,17 +190,23 @@
     }
   }
 
-  @Test func anotherRunGoesOnWithALargeBody() async throws {
-    let folder = try TemporaryDirectory()
-    let server = try CuttingOrigin(bytes, cuts: [1_500_000])
-    let first = Downloader(
+  /// A downloader after a transfer that has ended early.
+  private func cutOff(by server: CuttingOrigin, _ folder: TemporaryDirectory) async throws -> Downloader {
+    let downloader = Downloader(
       .quick {
         $0.partialBodies = store(folder)
         $0.retry.maximumAttempts = 1
       })
     await #expect(throws: DownloadError.self) {
-      try await first.download(request(server.origin), priority: .init(.visible))
+      try await downloader.download(request(server.origin), priority: .init(.visible))
     }
+    return downloader
+  }
+
+  @Test func anotherRunGoesOnWithALargeBody() async throws {
+    let folder = try TemporaryDirectory()
+    let server = try CuttingOrigin(bytes, cuts: [1_500_000])
+    _ = try await cutOff(by: server, folder)
     let partial = folder.url.path + "/partial"
     #expect(try FileManager.default.contentsOfDirectory(atPath: partial).count == 2)
     // The thread that received the body lets go of it a moment after the error is known.
@@ -244,14 +250,7 @@
       answer: { request, response in
         request.number == 2 ? response.held(by: gate) : response
       })
-    let downloader = Downloader(
-      .quick {
-        $0.partialBodies = store(folder)
-        $0.retry.maximumAttempts = 1
-      })
-    await #expect(throws: DownloadError.self) {
-      try await downloader.download(request(server.origin), priority: .init(.visible))
-    }
+    let downloader = try await cutOff(by: server, folder)
     let task = Task { try await downloader.download(request(server.origin), priority: .init(.visible)) }
     #expect(await eventually { server.origin.requests.count == 2 })
     task.cancel()
@@ -264,14 +263,7 @@
   @Test func anObserverThatHasEnoughOfTheOldBytesEndsTheTransfer() async throws {
     let folder = try TemporaryDirectory()
     let server = try CuttingOrigin(bytes, cuts: [1_500_000])
-    let downloader = Downloader(
-      .quick {
-        $0.partialBodies = store(folder)
-        $0.retry.maximumAttempts = 1
-      })
-    await #expect(throws: DownloadError.self) {
-      try await downloader.download(request(server.origin), priority: .init(.visible))
-    }
+    let downloader = try await cutOff(by: server, folder)
     let download = try await downloader.download(
       request(server.origin), observer: RecordingObserver { $0 > 1_000_000 ? .enough : .more },
       priority: .init(.visible))
@@ -328,14 +320,7 @@
   @Test func anotherPictureOrAddressDoesNotGetIt() async throws {
     let folder = try TemporaryDirectory()
     let server = try CuttingOrigin(bytes, cuts: [1_500_000])
-    let downloader = Downloader(
-      .quick {
-        $0.partialBodies = store(folder)
-        $0.retry.maximumAttempts = 1
-      })
-    await #expect(throws: DownloadError.self) {
-      try await downloader.download(request(server.origin), priority: .init(.visible))
-    }
+    let downloader = try await cutOff(by: server, folder)
     for (key, path) in [("other", "/a"), ("picture", "/b")] {
       let download = try await downloader.download(
         request(server.origin, key: key, path: path), priority: .init(.visible))

@@ -70,10 +70,8 @@
     #expect(try large.thumbnail(for: Sample.key(100)) != nil)
   }
 
-  @Test(.enabled(if: Python.isAvailable)) func aWriteWaitsForAnotherProcessAndReadsDoNot() async throws {
-    let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: patience)
-    try await cache.store(1)
-    try await cache.flush()
+  /// Another process that writes until it gets a line.
+  private func writer() throws -> Python {
     let holder = try Python(
       """
       import sqlite3, sys
@@ -84,6 +82,14 @@
       db.execute("COMMIT")
       """, directory.database)
     try holder.waitUntilReady()
+    return holder
+  }
+
+  @Test(.enabled(if: Python.isAvailable)) func aWriteWaitsForAnotherProcessAndReadsDoNot() async throws {
+    let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: patience)
+    try await cache.store(1)
+    try await cache.flush()
+    let holder = try writer()
     try await cache.store(2)
     async let written: Void = cache.flush()
     #expect(try cache.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
@@ -98,15 +104,7 @@
     let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .milliseconds(50))
     try await cache.store(1)
     try await cache.flush()
-    let holder = try Python(
-      """
-      import sqlite3, sys
-      db = sqlite3.connect(sys.argv[1], isolation_level=None)
-      db.execute("BEGIN IMMEDIATE")
-      print("ready", flush=True)
-      sys.stdin.readline()
-      """, directory.database)
-    try holder.waitUntilReady()
+    let holder = try writer()
     try await cache.store(2)
     await #expect(throws: DiskCacheError.busy(path: directory.database)) { try await cache.flush() }
     #expect(try cache.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
