@@ -17,6 +17,11 @@ struct InputFinder {
   /// The folder of these copies and those in which it lies; nil until a link is found.
   private var originalPlaces: Set<FileState.ID>?
   private var list: InputList
+  /// The output folder and that of its copies of originals, and their disks.
+  private lazy var places = [[], SiteNames.originals.dropLast()]
+  private lazy var disks = Set(places.compactMap { (try? FileState(of: options.output.appending($0)))?.device })
+  /// In these, once a folder of another disk is met.
+  private lazy var marks = options.isDryRun ? [] : places.compactMap { FolderMark(options.output, $0) }
   /// The folders of files named individually, by their path, and the folders' `{path}`.
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
 
@@ -107,7 +112,7 @@ struct InputFinder {
 
   private mutating func takeFolder(_ path: RawPath, listed: Bool) throws(ConversionError) {
     let absolute = path.resolved ?? path
-    if let output, absolute.places.contains(output.state.id) {
+    if let output, absolute.places.contains(output.state.id) || isInOutput(absolute) {
       if listed {
         return list.addProblem(path, .skipped, code: "own-output", "it lies in the output folder")
       }
@@ -145,7 +150,7 @@ struct InputFinder {
 
   private mutating func addFileFolder(_ written: [UInt8], listed: Bool) -> (index: Int, isOwnOutput: Bool) {
     let absolute = Self.absoluteFolder(of: RawPath(bytes: written))
-    let isOwnOutput = output.map { absolute.places.contains($0.state.id) } ?? false
+    let isOwnOutput = output.map { absolute.places.contains($0.state.id) } == true || isInOutput(absolute)
     if !isOwnOutput, let state = try? FileState(of: absolute) { list.folderIDs.insert(state.id) }
     let prefix = listed ? Self.keptFolders(written) : []
     let root = list.addRoot(.init(path: written, absolute: Self.withSlash(absolute.bytes), prefix: prefix))
@@ -176,7 +181,7 @@ struct InputFinder {
     switch event {
     case .opened(let state):
       // The run's own thumbnails are not inputs.
-      if isOutput(state) || folder.isPassedOver { return false }
+      if isOutput(state) || isMarked(folder.opened, state) || folder.isPassedOver { return false }
       session?.willList(folder.opened)
       list.folderIDs.insert(state.id)
       index = list.addFolder(folder.path, of: root)
@@ -275,6 +280,18 @@ struct InputFinder {
 
   private func isOutput(_ folder: FileState) -> Bool { output?.state.isSameFile(as: folder) ?? false }
 
+  /// Whether a folder is the output folder or that of its copies, seen by a mount that numbers files anew.
+  private mutating func isMarked(_ folder: RawPath, _ state: FileState) -> Bool {
+    output != nil && disks.contains { $0 != state.device } && marks.contains { $0.isIn(folder) }
+  }
+
+  /// Whether a folder, or one in which it lies, is such a one.
+  private mutating func isInOutput(_ folder: RawPath) -> Bool {
+    sequence(first: folder) { $0.bytes.isEmpty ? nil : RawPath(bytes: $0.folder.dropLast()) }.contains { place in
+      (try? FileState(of: place)).map { isMarked(place, $0) } == true
+    }
+  }
+
   /// The kind of a file by its name; a file that the user's patterns include is a picture.
   private func kind(byName name: UnsafeBufferPointer<UInt8>) -> InputList.Kind {
     if !options.include.isEmpty { return .picture }
@@ -291,4 +308,22 @@ struct InputFinder {
 
   /// The extensions of videos, in lower case. A Live Photo is a picture and a `mov`.
   private static let videoExtensions = Set(RawPath.filmExtensions.map { Array($0.utf8) })
+}
+
+/// A file that is in a folder for the moment, by whose name the folder is known whatever its number is.
+private final class FolderMark {
+  private let file: NewFile
+
+  /// Nil where no file can be made, and where a link leads.
+  init?(_ output: RawPath, _ relative: [UInt8]) {
+    guard let root = try? RootFolder(output), let place = try? root.folder(relative),
+      let file = try? NewFile(RawPath("mark"), in: place, temporary: NewFile.randomName(beside: RawPath("mark")))
+    else { return nil }
+    self.file = file
+  }
+
+  /// Whether it is in a folder.
+  func isIn(_ folder: RawPath) -> Bool {
+    file.temporary.map { (try? FileState(of: folder.appending($0.name))) != nil } ?? false
+  }
 }

@@ -48,6 +48,25 @@ extension FolderConverterTests {
     }
   }
 
+  @Test(
+    .enabled(if: getuid() == 0 && KernelFile.text("/proc/filesystems")?.contains("overlay") == true, "needs mounts"))
+  func theOutputFolderIsNoInputByWhateverMount() async throws {
+    _ = try await convert()
+    let view = output.deletingLastPathComponent().appending(path: "view")
+    try FileManager.default.createDirectory(at: view, withIntermediateDirectories: true)
+    // It has other numbers there, as by sshfs or bindfs.
+    let layers = "lowerdir=\(output.path):\(input.path)"
+    try await FolderWatchTests.run("mount", "-t", "overlay", "overlay", "-o", layers, view.path)
+    defer { umount2(view.path, Int32(MNT_DETACH)) }
+    for path in [view, view.appending(path: "x")] {
+      await #expect(throws: ConversionError.self) { try await convert { $0.inputs = [.path(RawPath(path.path))] } }
+    }
+    #expect(
+      try await convert { $0.inputs = [.path(RawPath(view.path + "/a.jpg"))] }.results.values.map(\.status) == [
+        .skipped
+      ])
+  }
+
   @Test func whatIsInTheWayFailsAloneAndStays() async throws {
     try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
     try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))

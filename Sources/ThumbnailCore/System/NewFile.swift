@@ -14,7 +14,7 @@ package struct NewFile: ~Copyable, Sendable {
   private let folder: FileDescriptor?
   private let name: RawPath
   /// The name until then; nil if there is none.
-  private var temporary: RawPath?
+  package private(set) var temporary: RawPath?
 
   /// Creates the file under a given temporary name, in place of a file that a killed process has left there.
   package init(
@@ -234,7 +234,7 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// A name of fixed length, since the file's own may have the maximum length.
-  static func randomName(beside name: RawPath, end: String = "tmp") -> RawPath {
+  package static func randomName(beside name: RawPath, end: String = "tmp") -> RawPath {
     folder(of: name).appending(".thumbs-\(UInt64.random(in: .min ... .max)).\(end)".utf8)
   }
 
