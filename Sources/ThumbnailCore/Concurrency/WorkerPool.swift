@@ -199,10 +199,10 @@ package final class WorkerPool: Sendable {
   }
 }
 
-/// Passes a value from another thread or task.
+/// Passes a value to the thread or task that waits for it.
 @usableFromInline
 package final class Handover<Value>: @unchecked Sendable {
-  // Safety: it is set before the end is signalled, and read after that.
+  // Safety: it is written before the waiting one is woken, and read after that.
   @usableFromInline package var value: Value?
 
   @inlinable package init() {}
