@@ -317,7 +317,7 @@ private final class FolderMark {
   /// Nil where no file can be made, and where a link leads.
   init?(_ output: RawPath, _ relative: [UInt8]) {
     guard let root = try? RootFolder(output), let place = try? root.folder(relative),
-      let file = try? NewFile(RawPath("mark"), in: place, temporary: NewFile.randomName(beside: RawPath("mark")))
+      let file = try? RootFolder.newFile("mark".utf8, in: place, isNamed: true)
     else { return nil }
     self.file = file
   }

@@ -234,7 +234,7 @@ package struct NewFile: ~Copyable, Sendable {
   }
 
   /// A name of fixed length, since the file's own may have the maximum length.
-  package static func randomName(beside name: RawPath, end: String = "tmp") -> RawPath {
+  static func randomName(beside name: RawPath, end: String = "tmp") -> RawPath {
     folder(of: name).appending(".thumbs-\(UInt64.random(in: .min ... .max)).\(end)".utf8)
   }
 
